@@ -1,0 +1,49 @@
+/** What a strategy can promise. Everything left out counts as absent, so a silent strategy is treated with caution. */
+export interface StrategyCapabilities {
+  /** `full`: edits stay in the sandbox until commit. `none`: they take effect at once. Default `none`. */
+  readonly isolation?: "full" | "none";
+  /** `undoCommit` takes a commit back exactly and keeps the edits. */
+  readonly undoCommit?: boolean;
+  /** The two-phase methods exist: after `prepare`, commit or abandonment succeeds even if this process dies. */
+  readonly prepare?: boolean;
+  /** `outcome` can tell after a crash whether a commit happened. */
+  readonly outcome?: boolean;
+  /** Its own commit can carry the decision of a whole plan, up to `max` members of a group in one go. */
+  readonly decides?: { readonly group: string; readonly max: number };
+  /** `getPath` gives a directory or file that any program may work in. */
+  readonly path?: boolean;
+  /** `list`, `remove` and `rename` exist. */
+  readonly pathCalls?: boolean;
+  /** `native`: constant or cheap snapshots; `emulated`: copies; `none`: checkpoint calls are refused. Default `none`. */
+  readonly checkpoints?: "native" | "emulated" | "none";
+  /** `exact`: knows what changed; `scan`: compares. Default `scan`. */
+  readonly changeTracking?: "exact" | "scan";
+}
+
+/** Capabilities with every default filled in. */
+export interface DeclaredCapabilities {
+  readonly isolation: "full" | "none";
+  readonly undoCommit: boolean;
+  readonly prepare: boolean;
+  readonly outcome: boolean;
+  readonly decides: { readonly group: string; readonly max: number } | null;
+  readonly path: boolean;
+  readonly pathCalls: boolean;
+  readonly checkpoints: "native" | "emulated" | "none";
+  readonly changeTracking: "exact" | "scan";
+}
+
+/** Fills in the cautious defaults. */
+export function withDefaults(declared: StrategyCapabilities | undefined): DeclaredCapabilities {
+  return {
+    isolation: declared?.isolation ?? "none",
+    undoCommit: declared?.undoCommit ?? false,
+    prepare: declared?.prepare ?? false,
+    outcome: declared?.outcome ?? false,
+    decides: declared?.decides ?? null,
+    path: declared?.path ?? false,
+    pathCalls: declared?.pathCalls ?? false,
+    checkpoints: declared?.checkpoints ?? "none",
+    changeTracking: declared?.changeTracking ?? "scan",
+  };
+}

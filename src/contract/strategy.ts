@@ -1,0 +1,149 @@
+import type { PathInput } from "../model/byte-path.ts";
+import type { Change, EntryType } from "../model/change.ts";
+import type { CommitResult } from "../model/commit-result.ts";
+import type { DiffView } from "../model/diff-view.ts";
+import type { Resource } from "../model/resource.ts";
+import type { Json, SandboxRef } from "../model/sandbox-ref.ts";
+import type { StrategyCapabilities } from "./capabilities.ts";
+
+/** Every method takes these last. */
+export interface CallOptions {
+  /** Ends the call early; what was begun is finished or taken back completely. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of `diff`. */
+export interface DiffOptions extends CallOptions {
+  /** `full` also lists what others changed in the real resource meanwhile; costs a scan. */
+  readonly drift?: "full";
+}
+
+/** What may be published although it needs permission. */
+export interface PublishPolicy {
+  /** Links that are new in the sandbox and point outside the resource. Default `refuse`. */
+  readonly outwardLinks?: "refuse" | "allow";
+  /** Setuid, setgid and sticky bits that are new in the sandbox. Default `refuse`; `drop` publishes without them. */
+  readonly specialBits?: "refuse" | "drop" | "allow";
+}
+
+/** Options of `commit` and of `prepare`. */
+export interface CommitOptions extends CallOptions {
+  readonly message?: string;
+  /** Commit only if the diff still has this digest. */
+  readonly expect?: string;
+  /** Resolve textual conflicts by a three-way merge where a common ancestor is proven. */
+  readonly merge?: boolean;
+  readonly policy?: PublishPolicy;
+}
+
+/** Options of `cleanup`. */
+export interface CleanupOptions extends CallOptions {
+  /** Also remove undo data that is the only good copy of the user's data. */
+  readonly force?: boolean;
+}
+
+/** One member's part of a transaction. */
+export interface TransactionPart {
+  /** `coffer1:<installId>:<ulid>`: unique for ever, at most 64 bytes. */
+  readonly gid: string;
+  /** The ulid alone, for names on disk. */
+  readonly ulid: string;
+  /** Number of this member within the transaction. */
+  readonly member: number;
+  /** `undo` publishes the earlier state again. */
+  readonly kind: "commit" | "undo";
+  /** What `prepare` returned; kept durably with the intent. */
+  readonly record: Json;
+}
+
+/** An entry of a directory in a sandbox's view. */
+export interface ListedEntry {
+  readonly name: string;
+  readonly nameBytes?: string;
+  readonly type: EntryType;
+}
+
+/** Whether a strategy can work on this machine. */
+export interface ProbeResult {
+  readonly works: boolean;
+  /** The mode it would use, such as `kernel` or `reflink`. */
+  readonly mode?: string;
+  readonly reason?: string;
+  /** What to install or change. */
+  readonly hint?: string;
+}
+
+/**
+ * How one kind of resource is isolated: the one contract for built-in and custom strategies.
+ *
+ * A strategy is stateless: the ref and the disk hold everything, so any method works in a new process. Statuses,
+ * locks, the check of the ref and the wrapping of errors are the engine's work; a strategy never sees a call that
+ * the status table forbids.
+ */
+export interface SandboxStrategy {
+  /** What this strategy promises. Absent means: nothing. */
+  readonly capabilities?: StrategyCapabilities;
+
+  /** Makes a sandbox and leaves the resource untouched. On failure it removes everything it made. */
+  create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef>;
+  /** The exact bytes of a file as the sandbox sees it. */
+  read(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<Uint8Array>;
+  /** Puts a whole file into the sandbox, missing folders included. */
+  write(ref: SandboxRef, path: PathInput, content: Uint8Array | string, options?: CallOptions): Promise<Change>;
+  /** What a commit would do. Changes nothing. */
+  diff(ref: SandboxRef, options?: DiffOptions): Promise<DiffView>;
+  /** Publishes the sandbox's changes to the resource, all or none. */
+  commit(ref: SandboxRef, options?: CommitOptions): Promise<CommitResult>;
+  /** Discards the edits: the sandbox shows the resource as it is now. Never touches the resource. */
+  rollback(ref: SandboxRef, options?: CallOptions): Promise<void>;
+  /** Keeps the present state of the sandbox under an id. */
+  checkpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
+  /** Brings the sandbox back to a kept state; other checkpoints stay. */
+  restoreCheckpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
+  /** Frees everything the sandbox owns. Idempotent; never touches the resource. */
+  cleanup(ref: SandboxRef, options?: CleanupOptions): Promise<void>;
+
+  /** Capability `path`: a directory (or file) that outside programs may work in; `path` is relative to the resource. */
+  getPath?(ref: SandboxRef, path?: PathInput, options?: CallOptions): Promise<string>;
+  /** Capability `pathCalls`: the entries of a directory. */
+  list?(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<readonly ListedEntry[]>;
+  /** Capability `pathCalls`: removes an entry, directories with everything below. */
+  remove?(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<void>;
+  /** Capability `pathCalls`: moves an entry. */
+  rename?(ref: SandboxRef, from: PathInput, to: PathInput, options?: CallOptions): Promise<void>;
+
+  /** Capability `prepare`: does everything that can fail; the answer is kept as `tx.record`. */
+  prepare?(ref: SandboxRef, tx: TransactionPart, options?: CommitOptions): Promise<Json>;
+  /** Capability `prepare`: locks briefly and verifies that the base still is what `prepare` saw. */
+  fence?(ref: SandboxRef, tx: TransactionPart, options?: CommitOptions): Promise<void>;
+  /** Capability `prepare`: applies what was prepared. Idempotent, only forward. */
+  commitPrepared?(ref: SandboxRef, tx: TransactionPart): Promise<CommitResult>;
+  /** Capability `prepare`: gives the prepared state back to the sandbox. Idempotent, also when `prepare` half ran. */
+  abandonPrepared?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
+  /** Capability `prepare`: takes back what `commitPrepared` did in part. Idempotent. */
+  reversePrepared?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
+  /** Capability `prepare`: drops what is no longer needed. Called only after the outcome is recorded. */
+  forget?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
+
+  /** Capability `undoCommit`: makes the resource as it was before the commit and keeps the edits. Idempotent. */
+  undoCommit?(ref: SandboxRef, options?: CallOptions): Promise<void>;
+  /** Capability `outcome`: whether the commit of this transaction happened. */
+  outcome?(ref: SandboxRef, tx: TransactionPart): Promise<"committed" | "aborted" | "unknown">;
+  /** Drops one checkpoint. */
+  deleteCheckpoint?(ref: SandboxRef, checkpointId: string): Promise<void>;
+  /** Whether this strategy can work here, tried for real at the given place. */
+  probe?(location?: string): Promise<ProbeResult>;
+}
+
+/** The nine methods that every strategy has. */
+export const REQUIRED_METHODS = [
+  "create",
+  "read",
+  "write",
+  "diff",
+  "commit",
+  "rollback",
+  "checkpoint",
+  "restoreCheckpoint",
+  "cleanup",
+] as const satisfies readonly (keyof SandboxStrategy)[];

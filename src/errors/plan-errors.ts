@@ -1,0 +1,13 @@
+import { SandboxError } from "./sandbox-error.ts";
+
+/** Several sandboxes could not be committed together; carries the whole report. */
+export class AtomicCommitError extends SandboxError<{ readonly report: unknown }> {
+  readonly code = "ATOMIC_COMMIT";
+}
+
+/** All or nothing cannot be promised for this set of sandboxes; nothing was tried. */
+export class AtomicityRefusedError extends SandboxError<{
+  readonly blockers: readonly { readonly sandboxId: string; readonly why: string }[];
+}> {
+  readonly code = "ATOMICITY_REFUSED";
+}

@@ -1,0 +1,106 @@
+/** Where an error happened; everything here also appears in its JSON. */
+export interface ErrorContext {
+  readonly operation?: string | undefined;
+  readonly planId?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly sandboxId?: string | undefined;
+  readonly strategyName?: string | undefined;
+}
+
+/** What every error of the family is made from. */
+export interface ErrorInit<Data> extends ErrorContext {
+  readonly data: Data;
+  /** What the reader can do or run next. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The JSON shape of an error: the same in the library, on the command line and over any wire. */
+export interface ErrorJson {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly data: unknown;
+  readonly operation: string | null;
+  readonly planId: string | null;
+  readonly resourceId: string | null;
+  readonly sandboxId: string | null;
+  readonly strategyName: string | null;
+  readonly at: string;
+  readonly cause: ErrorJson | { readonly code: string | null; readonly message: string } | null;
+}
+
+/**
+ * The one family of errors that leaves this package. `code` and `data` are the contract; the message is for people.
+ * An error of the family is never wrapped in a second one of the same kind.
+ */
+export abstract class SandboxError<Data = unknown> extends Error {
+  abstract readonly code: string;
+  readonly data: Data;
+  readonly hint: string | null;
+  readonly operation: string | null;
+  planId: string | null;
+  resourceId: string | null;
+  sandboxId: string | null;
+  strategyName: string | null;
+  /** UTC, ISO 8601. */
+  readonly at: string;
+
+  constructor(message: string, init: ErrorInit<Data>) {
+    super(message, "cause" in init ? { cause: init.cause } : undefined);
+    this.name = new.target.name;
+    this.data = init.data;
+    this.hint = init.hint ?? null;
+    this.operation = init.operation ?? null;
+    this.planId = init.planId ?? null;
+    this.resourceId = init.resourceId ?? null;
+    this.sandboxId = init.sandboxId ?? null;
+    this.strategyName = init.strategyName ?? null;
+    this.at = new Date().toISOString();
+  }
+
+  /** Adds what the thrower could not know; never overwrites what it did. */
+  inContext(context: ErrorContext): this {
+    this.planId ??= context.planId ?? null;
+    this.resourceId ??= context.resourceId ?? null;
+    this.sandboxId ??= context.sandboxId ?? null;
+    this.strategyName ??= context.strategyName ?? null;
+    return this;
+  }
+
+  toJSON(): ErrorJson {
+    return {
+      code: this.code,
+      message: this.message,
+      hint: this.hint,
+      data: this.data,
+      operation: this.operation,
+      planId: this.planId,
+      resourceId: this.resourceId,
+      sandboxId: this.sandboxId,
+      strategyName: this.strategyName,
+      at: this.at,
+      cause: causeJson(this.cause),
+    };
+  }
+}
+
+function causeJson(cause: unknown): ErrorJson["cause"] {
+  if (cause === undefined || cause === null) return null;
+  if (cause instanceof SandboxError) return cause.toJSON();
+  if (cause instanceof Error) return { code: errnoOf(cause), message: cause.message };
+  return { code: null, message: typeof cause === "string" ? cause : describeThrown(cause) };
+}
+
+/** The `code` of a system error such as `ENOSPC`; null for anything else. */
+export function errnoOf(thrown: unknown): string | null {
+  if (typeof thrown !== "object" || thrown === null || !("code" in thrown)) return null;
+  return typeof thrown.code === "string" ? thrown.code : null;
+}
+
+/** One line about whatever was thrown. */
+export function describeThrown(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  if (typeof thrown === "string") return thrown;
+  return `a thrown ${thrown === null ? "null" : typeof thrown}`;
+}

@@ -1,0 +1,34 @@
+import type { Change, ChangeKind, SkippedEntry } from "./change.ts";
+
+/** Counts for one line of text. */
+export interface DiffSummary {
+  readonly counts: Readonly<Partial<Record<ChangeKind, number>>>;
+  readonly renamed: number;
+  /** Bytes of content that a commit would publish. */
+  readonly bytes: number;
+}
+
+/** A path of the real resource that changed since the sandbox was made without the sandbox touching it. */
+export interface DriftEntry {
+  readonly path: string;
+  readonly pathBytes?: string;
+  readonly reason: "changed" | "missing" | "new";
+}
+
+/** What a commit of the sandbox would do. */
+export interface DiffView {
+  readonly sandboxId: string;
+  /** Fingerprint id of the state that the changes are relative to. */
+  readonly base: string;
+  /** Sorted by path bytes. */
+  readonly changes: readonly Change[];
+  readonly summary: DiffSummary;
+  readonly skipped: readonly SkippedEntry[];
+  /** Only when asked for: what others changed in the real resource meanwhile. */
+  readonly drift?: readonly DriftEntry[];
+  /** SHA-256 over all changes, times left out: equal digests mean equal commits. */
+  readonly digest: string;
+  readonly isEmpty: boolean;
+  /** Unified text of the textual changes; reads content only when called. */
+  text(options?: { readonly paths?: readonly string[]; readonly context?: number }): Promise<string>;
+}
