@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -15,29 +15,41 @@ const runBuiltFiles = {
     if (importer === undefined || !source.startsWith(".") || !source.endsWith(".ts")) return null;
     const path = fileURLToPath(new URL(source, `file://${importer}`));
     if (!path.startsWith(`${root}src/`)) return null;
-    return { id: `${root}dist/${path.slice(`${root}src/`.length, -".ts".length)}.js` };
+    return `${root}dist/${path.slice(`${root}src/`.length, -".ts".length)}.js`;
   },
 };
 
+function project(
+  name: string,
+  files: { include: string[]; exclude?: string[] },
+): TestProjectInlineConfiguration {
+  return {
+    plugins: [runBuiltFiles],
+    test: {
+      ...files,
+      name,
+      globals: false,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { requireAssertions: true },
+      execArgv: ["--enable-source-maps"],
+      server: { deps: { external: [/\/dist\/.*\.js$/] } },
+      setupFiles: ["test/setup/coverage.ts"],
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [runBuiltFiles],
   test: {
-    globals: false,
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     passWithNoTests: false,
-    expect: { requireAssertions: true },
-    execArgv: ["--enable-source-maps"],
-    server: { deps: { external: [/\/dist\/.*\.js$/] } },
+    // Once for the whole run, not once for each project.
     globalSetup: ["test/setup/build.ts", "test/setup/leftovers.ts"],
+    reporters: ["default", "./test/setup/no-skipped-tests.ts"],
     projects: [
-      {
-        extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: ["test/matrix/**"] },
-      },
-      { extends: true, test: { name: "matrix", include: ["test/matrix/**/*.test.ts"] } },
+      project("unit", { include: ["test/**/*.test.ts"], exclude: ["test/matrix/**"] }),
+      project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
     ],
   },
 });

@@ -14,5 +14,8 @@ export function setup(): void {
     encoding: "utf8",
   });
   if (built.error) throw built.error;
-  if (built.stdout !== "") process.stderr.write(built.stdout);
+  const errors = built.stdout.split("\n").filter((line) => line.includes("error TS"));
+  if (errors.length > 0) {
+    process.stderr.write(`${errors.length} type errors in src/, the first: ${errors[0]}\n`);
+  }
 }

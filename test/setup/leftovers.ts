@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { findLeftovers } from "../support/leftovers.ts";
+import { findLeftovers, processesAround } from "../support/leftovers.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 /** How long processes that were told to end may take before they count as left behind. */
 const GRACE_MILLISECONDS = 5_000;
@@ -35,8 +36,12 @@ export function setup(): () => Promise<void> {
     }
     if (!machineAreaExisted && existsSync(machineArea)) found.push(`folder ${machineArea}`);
     if (found.length > 0) {
-      throw new Error(`The tests left behind:\n${found.map((one) => `  ${one}`).join("\n")}`);
+      const lines = found.map((one) => `  ${one}`).join("\n");
+      process.stderr.write(`The tests left behind:\n${lines}\n`);
+      // The runner reports an error thrown here but still ends with success.
+      process.exitCode = 1;
+      for (const { pid } of processesAround(folder)) process.kill(pid, "SIGKILL");
     }
-    rmdirSync(folder);
+    removeFolder(folder);
   };
 }

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { findLeftovers } from "../support/leftovers.ts";
-import { createTempFolder, removeFolder, tempFolder } from "../support/temp.ts";
+import { removeFolder } from "../support/remove-folder.ts";
+import { createTempFolder, tempFolder } from "../support/temp.ts";
 
 it("gives each test its own empty folder", () => {
   const first = tempFolder();

@@ -28,8 +28,8 @@ export function loopDevicesBelow(folder: string): string[] {
  * Processes that mention a folder in command line or environment, or stand in it. Direct children
  * of this process are not counted: in the global check those are the test runner's own workers.
  */
-export function processesAround(folder: string): string[] {
-  const found: string[] = [];
+export function processesAround(folder: string): { pid: number; command: string }[] {
+  const found: { pid: number; command: string }[] = [];
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     if (pid === String(process.pid)) continue;
     const stat = readIfThere(`/proc/${pid}/stat`);
@@ -40,7 +40,7 @@ export function processesAround(folder: string): string[] {
     const surroundings = readIfThere(`/proc/${pid}/environ`) ?? "";
     const standsInside = isAtOrBelow(readLinkIfThere(`/proc/${pid}/cwd`) ?? "", folder);
     if (standsInside || command.includes(folder) || surroundings.includes(folder)) {
-      found.push(`${pid} ${command.replaceAll("\0", " ").trim()}`);
+      found.push({ pid: Number(pid), command: command.replaceAll("\0", " ").trim() });
     }
   }
   return found;
@@ -55,7 +55,7 @@ export function findLeftovers(folder: string): string[] {
   return [
     ...mountsBelow(folder).map((point) => `mount ${point}`),
     ...loopDevicesBelow(folder).map((device) => `loop device ${device}`),
-    ...processesAround(folder).map((line) => `process ${line}`),
+    ...processesAround(folder).map(({ pid, command }) => `process ${pid} ${command}`),
     ...files.stdout
       .split("\n")
       .filter((path) => path !== "")
