@@ -13,9 +13,16 @@ export { type DirectoryEntry, DirectoryScanner, readDirectory } from "./director
 export { fsync, syncfs } from "./durability.ts";
 export { type FileHandle, fileHandleAt, isSameHandle, parseOverlayOrigin } from "./file-handle.ts";
 export { FILE_SYSTEM, type FileSystemInfo, projectId, statFileSystem } from "./file-system.ts";
-export { type Native, loadNative, PlatformUnsupportedError } from "./load-native.ts";
+export { type Native, loadNative } from "./load-native.ts";
 export { type LockKind, flock, unlock } from "./lock.ts";
 export { MOUNT, UNMOUNT, mount, unmount } from "./mount.ts";
+export {
+  OVERLAY_METHODS,
+  type OverlayMethod,
+  type OverlayMount,
+  mountOverlay,
+  mountOverlayWith,
+} from "./overlay-mount.ts";
 export { NativeError, isErrno } from "./native-error.ts";
 export { type ByteName } from "./native-memory.ts";
 export {

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { PlatformUnsupportedError } from "../../errors/index.ts";
 import { MAX_PATH_BYTES, NativeMemory } from "./native-memory.ts";
 import {
   type NativeCalls,
@@ -6,12 +7,6 @@ import {
   SYSCALL_NUMBERS,
   type SyscallNumbers,
 } from "./prototypes.ts";
-
-/** The system calls that Node lacks cannot be reached on this machine; `cause` tells why. */
-export class PlatformUnsupportedError extends Error {
-  override readonly name = "PlatformUnsupportedError";
-  readonly code = "PLATFORM_UNSUPPORTED";
-}
 
 /** Everything that the native calls of one thread share. */
 export interface Native {
@@ -44,9 +39,7 @@ export function loadNative(): Native {
 function bindNative(): Native {
   const numbers = process.platform === "linux" ? SYSCALL_NUMBERS[process.arch] : undefined;
   if (numbers === undefined) {
-    throw new PlatformUnsupportedError(
-      `system calls are not available on ${process.platform} ${process.arch}`,
-    );
+    throw unsupported(`there are no bindings for ${process.platform} on ${process.arch}`);
   }
   try {
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
@@ -67,8 +60,14 @@ function bindNative(): Native {
       block: allocate(BLOCK_BYTES),
     };
   } catch (cause) {
-    throw new PlatformUnsupportedError("the library for system calls could not be loaded", {
-      cause,
-    });
+    throw unsupported("the koffi library could not be loaded", cause);
   }
+}
+
+function unsupported(reason: string, cause?: unknown): PlatformUnsupportedError {
+  return new PlatformUnsupportedError(`system calls cannot be made: ${reason}`, {
+    data: { what: "system calls", reason },
+    hint: "this needs 64-bit Linux and the koffi package with its binary for this processor",
+    cause,
+  });
 }

@@ -1,0 +1,160 @@
+import { accessSync, constants } from "node:fs";
+import type { RunResult } from "../contract/host.ts";
+import type { Ability } from "./ability.ts";
+import {
+  FILE_SYSTEM,
+  OPEN,
+  RENAME,
+  cloneFile,
+  close,
+  isErrno,
+  openAt,
+  renameAt,
+  statFd,
+  statFileSystem,
+} from "./native/index.ts";
+import type { TrialDirectory } from "./probe-directory.ts";
+import { run } from "./run.ts";
+
+/** Tries one thing out in a folder of its own. */
+export type Trial = (place: TrialDirectory, timeoutMs: number) => Promise<Ability>;
+
+const LAYERS = "lowerdir=lower,upperdir=upper,workdir=work";
+/** Writes through the mounted view and looks where the bytes went. Nothing of the caller is ever put into this text. */
+const CHECK_VIEW =
+  'printf changed >merged/file && test "$(cat lower/file)" = base && test "$(cat upper/file)" = changed';
+const MOUNT_AND_CHECK = `mount -t overlay overlay -o "$1" merged && ${CHECK_VIEW}`;
+
+/** The kernel's overlay, mounted directly; needs root. The mount lives and dies with a namespace of its own. */
+export const tryKernelOverlay: Trial = async (place, timeoutMs) => {
+  const args = [
+    "--mount",
+    "--propagation",
+    "private",
+    "--",
+    "sh",
+    "-c",
+    MOUNT_AND_CHECK,
+    "sh",
+    LAYERS,
+  ];
+  const result = await run("unshare", args, { cwd: place.workingDirectory, timeoutMs });
+  return abilityFrom(
+    result,
+    "run as root with CAP_SYS_ADMIN, on a file system that can hold overlay layers",
+  );
+};
+
+/** The kernel's overlay inside a user namespace, which ordinary users may make on most machines. */
+export const tryUserNamespaceOverlay: Trial = async (place, timeoutMs) => {
+  const namespaces = [
+    "--user",
+    "--map-current-user",
+    "--keep-caps",
+    "--mount",
+    "--propagation",
+    "private",
+  ];
+  const args = [...namespaces, "--", "sh", "-c", MOUNT_AND_CHECK, "sh", `${LAYERS},userxattr`];
+  const result = await run("unshare", args, { cwd: place.workingDirectory, timeoutMs });
+  return abilityFrom(
+    result,
+    "allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)",
+  );
+};
+
+/** fuse-overlayfs, mounted for this user. */
+export const tryFuseOverlay: Trial = async (place, timeoutMs) => {
+  const where = { cwd: place.workingDirectory, timeoutMs };
+  try {
+    accessSync("/dev/fuse", constants.R_OK | constants.W_OK);
+    const mounted = await run("fuse-overlayfs", ["-o", LAYERS, "merged"], where);
+    if (mounted.exitCode !== 0)
+      return abilityFrom(mounted, "see the documentation of fuse-overlayfs");
+  } catch (error) {
+    if (isErrno(error, "ENOENT") && error.syscall !== "access") {
+      return {
+        works: false,
+        reason: "the program fuse-overlayfs is not installed",
+        hint: "apt-get install fuse-overlayfs",
+      };
+    }
+    if (!isErrno(error, "ENOENT", "EACCES", "EPERM")) throw error;
+    return {
+      works: false,
+      reason: `/dev/fuse cannot be used: ${error.code}`,
+      hint: "load the kernel module fuse and allow read and write",
+    };
+  }
+  const checked = await run("sh", ["-c", CHECK_VIEW], where);
+  const unmounted = await run("fusermount3", ["-u", "merged"], where);
+  return abilityFrom(
+    checked.exitCode === 0 ? unmounted : checked,
+    "see the documentation of fuse-overlayfs",
+  );
+};
+
+/** Sharing content between two files. */
+export const tryReflink: Trial = async (place) => {
+  const source = openAt(place.fd, "lower/file", OPEN.readOnly);
+  try {
+    const copy = openAt(
+      place.fd,
+      "upper/copy",
+      OPEN.create | OPEN.exclusive | OPEN.writeOnly,
+      0o600,
+    );
+    try {
+      if (cloneFile(source, copy)) return { works: true };
+    } finally {
+      close(copy);
+    }
+    return {
+      works: false,
+      reason: `${fileSystemName(source)} cannot share content between files`,
+      hint: "use xfs or btrfs",
+    };
+  } finally {
+    close(source);
+  }
+};
+
+/** Swapping two entries in one step. */
+export const tryExchange: Trial = async (place) => {
+  const before = inodeOf(place, "lower/file");
+  close(openAt(place.fd, "upper/other", OPEN.create | OPEN.exclusive | OPEN.writeOnly, 0o600));
+  try {
+    renameAt(place.fd, "lower/file", place.fd, "upper/other", RENAME.exchange);
+  } catch (error) {
+    if (!isErrno(error, "EINVAL", "ENOSYS", "ENOTSUP")) throw error;
+    return {
+      works: false,
+      reason: `${fileSystemName(place.fd)} cannot swap two names`,
+      hint: "use ext4, xfs, btrfs or tmpfs",
+    };
+  }
+  return inodeOf(place, "upper/other") === before
+    ? { works: true }
+    : { works: false, reason: "the names were not swapped" };
+};
+
+function inodeOf(place: TrialDirectory, path: string): bigint {
+  const fd = openAt(place.fd, path, OPEN.pathOnly);
+  try {
+    return statFd(fd).ino;
+  } finally {
+    close(fd);
+  }
+}
+
+function fileSystemName(fd: number): string {
+  const { type } = statFileSystem(fd);
+  const known = Object.entries(FILE_SYSTEM).find(([, magic]) => magic === type);
+  return known === undefined ? `this file system (0x${type.toString(16)})` : known[0];
+}
+
+function abilityFrom({ exitCode, signal, stderr }: RunResult, hint: string): Ability {
+  if (exitCode === 0) return { works: true };
+  const said = stderr.toString("utf8").trim();
+  return { works: false, reason: said === "" ? `ended with ${signal ?? exitCode}` : said, hint };
+}
