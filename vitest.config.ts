@@ -45,7 +45,7 @@ export default defineConfig({
     maxWorkers: 2,
     passWithNoTests: false,
     // Once for the whole run, not once for each project.
-    globalSetup: ["test/setup/build.ts", "test/setup/leftovers.ts"],
+    globalSetup: ["test/setup/run-folder.ts", "test/setup/build.ts"],
     reporters: ["default", "./test/setup/no-skipped-tests.ts"],
     projects: [
       project("unit", { include: ["test/**/*.test.ts"], exclude: ["test/matrix/**"] }),

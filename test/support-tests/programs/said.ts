@@ -1,0 +1,4 @@
+/** Shows that a program may consist of several files. */
+export function fromText(words: readonly string[]): string {
+  return words.join("-");
+}

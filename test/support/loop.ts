@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { removeFolder } from "./remove-folder.ts";
+import { createTempFolder } from "./temp.ts";
+
+/** Kinds of file systems that the tests make for themselves. */
+export const FILE_SYSTEM_KINDS = ["ext4", "xfs", "btrfs", "tmpfs"] as const;
+
+/** One of the file systems that the tests make for themselves. */
+export type FileSystemKind = (typeof FILE_SYSTEM_KINDS)[number];
+
+/** Choices for a file system. */
+export interface FileSystemOptions {
+  /** Size of the (sparse) image; the smallest that the kind allows, or 64, unless given. */
+  readonly megabytes?: number;
+  /** Passed to `mount -o`. */
+  readonly mountOptions?: readonly string[];
+  /** Passed to `mkfs`. */
+  readonly formatOptions?: readonly string[];
+}
+
+/** A mounted file system of its own; disposing of it unmounts it and frees its loop device. */
+export interface MountedFileSystem extends AsyncDisposable {
+  readonly kind: FileSystemKind;
+  /** The root of the file system: empty and readable for everybody. */
+  readonly mountPoint: string;
+}
+
+const SMALLEST: Record<FileSystemKind, number> = { ext4: 64, xfs: 300, btrfs: 128, tmpfs: 64 };
+const FORMAT: Record<Exclude<FileSystemKind, "tmpfs">, readonly string[]> = {
+  ext4: ["mkfs.ext4", "-q", "-F"],
+  xfs: ["mkfs.xfs", "-q"],
+  btrfs: ["mkfs.btrfs", "-q"],
+};
+
+/**
+ * Makes and mounts a fresh file system. Needs root. Disposal fails when something still uses it,
+ * after it has taken the mount away all the same.
+ */
+export function mountFileSystem(
+  kind: FileSystemKind,
+  options: FileSystemOptions = {},
+): MountedFileSystem {
+  const folder = createTempFolder({ mode: 0o755 });
+  const mountPoint = join(folder, kind);
+  mkdirSync(mountPoint);
+  try {
+    mount(kind, folder, mountPoint, options);
+  } catch (error) {
+    removeFolder(folder);
+    throw error;
+  }
+  return {
+    kind,
+    mountPoint,
+    [Symbol.asyncDispose]: () => {
+      const done = spawnSync("umount", ["--", mountPoint], { encoding: "utf8" });
+      removeFolder(folder);
+      return done.status === 0
+        ? Promise.resolve()
+        : Promise.reject(new Error(`${mountPoint} was still in use: ${done.stderr}`));
+    },
+  };
+}
+
+function mount(
+  kind: FileSystemKind,
+  folder: string,
+  mountPoint: string,
+  options: FileSystemOptions,
+): void {
+  const megabytes = options.megabytes ?? SMALLEST[kind];
+  const wanted = options.mountOptions ?? [];
+  if (kind === "tmpfs") {
+    const all = [`size=${megabytes}m`, "mode=0755", ...wanted];
+    run("mount", ["-t", "tmpfs", "-o", all.join(","), "none", mountPoint]);
+    return;
+  }
+  const image = join(folder, "image");
+  writeFileSync(image, "");
+  truncateSync(image, megabytes * 1024 ** 2);
+  const [command = "", ...args] = FORMAT[kind];
+  run(command, [...args, ...(options.formatOptions ?? []), image]);
+  // A loop device set up by mount is freed by the kernel when the last mount of it goes.
+  run("mount", ["-t", kind, "-o", ["loop", ...wanted].join(","), image, mountPoint]);
+  if (kind === "ext4" && !wanted.includes("ro")) rmdirSync(join(mountPoint, "lost+found"));
+}
+
+function run(command: string, args: readonly string[]): void {
+  const done = spawnSync(command, args, { encoding: "utf8" });
+  if (done.error) throw done.error;
+  if (done.status !== 0) throw new Error(`${command} ${args.join(" ")}: ${done.stderr}`);
+}
