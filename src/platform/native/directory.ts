@@ -65,9 +65,10 @@ export class DirectoryScanner {
     const { bytes } = this.#memory;
     const start = this.#at + RECORD_NAME;
     // Records are padded to eight bytes with leftovers, so the closing zero is the first one in the last eight.
-    let end = Math.max(start, this.#following - 8);
+    let end = this.#following - 8;
+    if (end < start) end = start;
     while (bytes[end] !== 0) end++;
-    return bytes.toString("latin1", start, end);
+    return this.#memory.slice(start, end);
   }
 
   /** Type bits of the present entry as in a mode (`MODE`), or 0 where the file system does not tell. */
