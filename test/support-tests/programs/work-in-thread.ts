@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
@@ -7,7 +7,7 @@ import { waitForGo } from "../../support/go.ts";
 if (isMainThread) {
   const folder = process.argv[2] ?? "";
   waitForGo();
-  mkdirSync(join(folder, "main"));
+  symlinkSync("thread", join(folder, "main"));
   new Worker(fileURLToPath(import.meta.url), { workerData: folder });
 } else {
   const folder = workerData as string;
