@@ -19,6 +19,8 @@ export interface TreeChange {
   readonly implied?: boolean;
   /** The entry is a further name of this unchanged or changed path of the sandbox (hard link). */
   readonly linkTo?: RelativePath;
+  /** Where this added entry was before, when the strategy knows it for sure. */
+  readonly movedFrom?: RelativePath;
   /** What a reader should know, such as `hard link split`. */
   readonly notes?: readonly string[];
 }

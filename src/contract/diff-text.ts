@@ -1,0 +1,121 @@
+import type { Change, EntryState } from "../model/change.ts";
+
+/** How the content of both sides is obtained; called only when text is wanted. */
+export interface ContentReader {
+  /** Content before the change, or null when it cannot be told any more. */
+  readonly readBefore: (change: Change) => Promise<Uint8Array | null>;
+  readonly readAfter: (change: Change) => Promise<Uint8Array | null>;
+}
+
+const MAX_TEXT_BYTES = 4 << 20;
+const MAX_EDIT_LENGTH = 5_000;
+const SNIFFED_BYTES = 8_000;
+
+/** The changes as one unified text: hunks for textual files, one line for everything else. */
+export async function renderText(
+  changes: readonly Change[],
+  content: ContentReader,
+  options: { readonly paths?: readonly string[]; readonly context?: number } = {},
+): Promise<string> {
+  const wanted = options.paths;
+  const parts: string[] = [];
+  for (const change of changes) {
+    if (
+      wanted !== undefined &&
+      !wanted.some((path) => change.path === path || change.path.startsWith(`${path}/`))
+    ) {
+      continue;
+    }
+    parts.push(await renderChange(change, content, options.context ?? 3));
+  }
+  return parts.join("");
+}
+
+async function renderChange(
+  change: Change,
+  content: ContentReader,
+  context: number,
+): Promise<string> {
+  const head = [
+    `diff --coffer ${quote(`a/${change.path}`)} ${quote(`b/${change.path}`)}`,
+    ...describeSides(change),
+  ];
+  const before = change.before?.type === "file" ? await content.readBefore(change) : null;
+  const after = change.after?.type === "file" ? await content.readAfter(change) : null;
+  const hasHunks =
+    change.kind === "added" || change.kind === "deleted" || change.kind === "modified";
+  if (hasHunks && (before !== null || after !== null))
+    head.push(await hunks(change, before, after, context));
+  return `${head.filter((line) => line !== "").join("\n")}\n`;
+}
+
+function describeSides({ kind, before, after, renamedFrom, renamedTo, notes }: Change): string[] {
+  const lines: string[] = [];
+  if (kind === "added") lines.push(`new ${describe(after)}`);
+  if (kind === "deleted") lines.push(`deleted ${describe(before)}`);
+  if (kind === "typeChanged") lines.push(`old ${describe(before)}`, `new ${describe(after)}`);
+  if (kind === "linkChanged")
+    lines.push(`old link ${before?.target ?? ""}`, `new link ${after?.target ?? ""}`);
+  if (before !== null && after !== null && before.type === after.type) {
+    if (before.mode !== after.mode)
+      lines.push(`old mode ${octal(before.mode)}`, `new mode ${octal(after.mode)}`);
+    if (before.uid !== after.uid || before.gid !== after.gid) {
+      lines.push(`old owner ${before.uid}:${before.gid}`, `new owner ${after.uid}:${after.gid}`);
+    }
+    if (JSON.stringify(before.xattrs) !== JSON.stringify(after.xattrs))
+      lines.push("extended attributes differ");
+    if (kind === "attributesChanged" && before.mtimeNs !== after.mtimeNs)
+      lines.push("modification time differs");
+  }
+  if (renamedFrom !== undefined) lines.push(`renamed from ${renamedFrom}`);
+  if (renamedTo !== undefined) lines.push(`renamed to ${renamedTo}`);
+  for (const note of notes ?? []) lines.push(`note: ${note}`);
+  return lines;
+}
+
+function describe(side: EntryState | null): string {
+  if (side === null) return "";
+  const target = side.target === null ? "" : ` -> ${side.target}`;
+  return `${side.type} mode ${octal(side.mode)}${target}`;
+}
+
+async function hunks(
+  change: Change,
+  before: Uint8Array | null,
+  after: Uint8Array | null,
+  context: number,
+): Promise<string> {
+  const [left, right] = [before ?? new Uint8Array(), after ?? new Uint8Array()];
+  if (isBinary(left) || isBinary(right) || left.length + right.length > MAX_TEXT_BYTES) {
+    return `Binary content differs (${left.length} bytes to ${right.length} bytes)`;
+  }
+  const { createTwoFilesPatch } = await import("diff");
+  const [oldText, newText] = [
+    Buffer.from(left).toString("utf8"),
+    Buffer.from(right).toString("utf8"),
+  ];
+  const from = before === null && change.before === null ? "/dev/null" : quote(`a/${change.path}`);
+  const to = after === null ? "/dev/null" : quote(`b/${change.path}`);
+  const patch = createTwoFilesPatch(from, to, oldText, newText, undefined, undefined, {
+    context,
+    maxEditLength: MAX_EDIT_LENGTH,
+  });
+  if (patch === undefined)
+    return `Content differs in too many places (${left.length} bytes to ${right.length} bytes)`;
+  // The first line of the library's patch is a ruler that no tool reads.
+  return patch.slice(patch.indexOf("\n") + 1).trimEnd();
+}
+
+function isBinary(content: Uint8Array): boolean {
+  return content.subarray(0, SNIFFED_BYTES).includes(0);
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, "0");
+}
+
+/** Names with control characters or quotes are written as JSON strings, so that one line stays one line. */
+function quote(text: string): string {
+  // A newline in a name must not forge a line of the diff.
+  return /[\u0000-\u001f"\\\u007f]/.test(text) ? JSON.stringify(text) : text;
+}

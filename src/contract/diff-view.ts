@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import type { Change, EntryState, SkippedEntry } from "../model/change.ts";
+import type { DiffSummary, DiffView, DriftEntry } from "../model/diff-view.ts";
+import { type ContentReader, renderText } from "./diff-text.ts";
+
+/** What a diff view is made from. */
+export interface DiffViewInit extends ContentReader {
+  readonly sandboxId: string;
+  readonly base: string;
+  readonly changes: readonly Change[];
+  readonly skipped?: readonly SkippedEntry[];
+  readonly drift?: readonly DriftEntry[];
+}
+
+/** Completes a list of changes to a `DiffView`: order, summary, digest and lazy text. */
+export function createDiffView(init: DiffViewInit): DiffView {
+  const changes = init.changes
+    .filter((change) => change.kind !== "unchanged")
+    .sort((a, b) => Buffer.compare(changedPathBytes(a), changedPathBytes(b)));
+  return {
+    sandboxId: init.sandboxId,
+    base: init.base,
+    changes,
+    summary: summarize(changes),
+    skipped: init.skipped ?? [],
+    ...(init.drift !== undefined && { drift: init.drift }),
+    digest: digestChanges(changes),
+    isEmpty: changes.length === 0,
+    text: (options) => renderText(changes, init, options),
+  };
+}
+
+/** The exact bytes of a change's path. */
+export function changedPathBytes(change: Pick<Change, "path" | "pathBytes">): Buffer {
+  return change.pathBytes === undefined
+    ? Buffer.from(change.path, "utf8")
+    : Buffer.from(change.pathBytes, "hex");
+}
+
+function summarize(changes: readonly Change[]): DiffSummary {
+  const counts: Partial<Record<Change["kind"], number>> = {};
+  let renamed = 0;
+  let bytes = 0;
+  for (const change of changes) {
+    counts[change.kind] = (counts[change.kind] ?? 0) + 1;
+    if (change.renamedFrom !== undefined) renamed++;
+    const hasNewContent =
+      change.kind === "added" || change.kind === "modified" || change.kind === "typeChanged";
+    if (hasNewContent) bytes += change.after?.size ?? 0;
+  }
+  return { counts, renamed, bytes };
+}
+
+/** SHA-256 over everything a commit would publish, times left out. */
+export function digestChanges(changes: readonly Change[]): string {
+  const hash = createHash("sha256");
+  for (const change of changes) {
+    const path = changedPathBytes(change).toString("hex");
+    hash.update(
+      JSON.stringify([path, change.kind, digestSide(change.before), digestSide(change.after)]),
+    );
+    hash.update("\n");
+  }
+  return hash.digest("hex");
+}
+
+function digestSide(side: EntryState | null): unknown {
+  if (side === null) return null;
+  const xattrs = Object.entries(side.xattrs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [side.type, side.mode, side.uid, side.gid, side.size, side.hash, side.target, xattrs];
+}

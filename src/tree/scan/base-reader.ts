@@ -1,0 +1,87 @@
+import type { RelativePath } from "../../model/byte-path.ts";
+import { nameOf, parentOf } from "../../model/byte-path.ts";
+import { close, isErrno, statFd } from "../../platform/native/index.ts";
+import { haveEqualContent } from "../content.ts";
+import { readFolderAttributes } from "../folder-attributes.ts";
+import { findEntry } from "../read-entry.ts";
+import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
+import type { Manifest } from "./manifest.ts";
+import { openFolder } from "./open-directory.ts";
+
+/** Reads entries of the real tree as the base of a workspace; keeps the last folder open. */
+export class BaseReader {
+  readonly #manifest: Manifest;
+  readonly #rootFd: number;
+  #folder: RelativePath | null = null;
+  #fd = -1;
+
+  constructor(manifest: Manifest, rootFd: number) {
+    this.#manifest = manifest;
+    this.#rootFd = rootFd;
+  }
+
+  /** The base entry: with all attributes while the real one is untouched, else what the manifest recorded. */
+  entry(record: number, path: RelativePath): { entry: TreeEntry; isIntact: boolean } {
+    const recorded = this.#manifest.baseEntry(record);
+    const real = path === "" ? this.folderEntry(this.#rootFd) : this.#find(path);
+    if (real === null) return { entry: recorded, isIntact: false };
+    // Folders change their times with every entry; their other attributes are what counts.
+    const isSameFolder =
+      real.type === "directory" && recorded.type === "directory" && real.ino === recorded.ino;
+    if (isSameFolder) return { entry: { ...recorded, xattrs: real.xattrs }, isIntact: true };
+    return sameIdentity(real, recorded)
+      ? { entry: real, isIntact: true }
+      : { entry: recorded, isIntact: false };
+  }
+
+  /** Whether the real file and an entry of the workspace hold the same bytes. */
+  hasEqualContent(path: RelativePath, workspaceFd: number, name: string): boolean {
+    const fd = this.#open(parentOf(path));
+    return fd >= 0 && haveEqualContent(fd, nameOf(path), workspaceFd, name);
+  }
+
+  /** An open directory as an entry. */
+  folderEntry(fd: number): TreeEntry {
+    const stat = statFd(fd);
+    const { xattrs } = readFolderAttributes(fd);
+    const { mode, uid, gid, nlink, ino, dev, mtimeNs, ctimeNs } = stat;
+    return {
+      type: "directory",
+      mode,
+      uid,
+      gid,
+      nlink,
+      size: Number(stat.size),
+      ino,
+      dev,
+      mtimeNs,
+      ctimeNs,
+      target: null,
+      xattrs,
+    };
+  }
+
+  close(): void {
+    if (this.#fd >= 0) close(this.#fd);
+    this.#fd = -1;
+    this.#folder = null;
+  }
+
+  #find(path: RelativePath): TreeEntry | null {
+    const fd = this.#open(parentOf(path));
+    return fd < 0 ? null : findEntry(fd, nameOf(path));
+  }
+
+  #open(folder: RelativePath): number {
+    if (this.#folder === folder) return this.#fd;
+    this.close();
+    try {
+      this.#fd = openFolder(this.#rootFd, folder);
+    } catch (error) {
+      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) throw error;
+      this.#fd = -1;
+    }
+    this.#folder = folder;
+    return this.#fd;
+  }
+}
