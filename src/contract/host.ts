@@ -46,6 +46,8 @@ export interface StorageArea {
   readonly path: string;
   /** Which rule found it; told by `coffer doctor`. */
   readonly foundBy: "state" | "mountRoot" | "ancestor" | "gitDirectory" | "parent";
+  /** Absolute paths at or below the resource that hold our own state: left out of walk, diff and publish, and masked. */
+  readonly ownPaths?: readonly string[];
 }
 
 /** What a strategy is constructed with. It reads no environment and no global state. */
@@ -63,14 +65,26 @@ export interface StrategyHost {
   /** A place for layers, staged files and undo data of this resource. */
   areaFor(location: string): Promise<StorageArea>;
   /** A ref for a sandbox that is being created. */
-  newRef(planId: string, resource: Resource, metadata: { readonly [key: string]: Json }, base?: string): SandboxRef;
+  newRef(
+    planId: string,
+    resource: Resource,
+    metadata: { readonly [key: string]: Json },
+    base?: string,
+  ): SandboxRef;
   /** The resource that a sandbox was made for. */
   resourceOf(ref: SandboxRef): Promise<Resource>;
   /** Runs the commit of a single two-phase strategy as a transaction with one member. */
-  commitAlone(strategy: SandboxStrategy, ref: SandboxRef, options?: CommitOptions): Promise<CommitResult>;
+  commitAlone(
+    strategy: SandboxStrategy,
+    ref: SandboxRef,
+    options?: CommitOptions,
+  ): Promise<CommitResult>;
   /** Runs the undo of a single two-phase strategy's last commit as a transaction with one member. */
   undoAlone(strategy: SandboxStrategy, ref: SandboxRef, options?: CallOptions): Promise<void>;
 }
 
 /** A class that can be registered as a strategy. */
-export type StrategyClass = new (host: StrategyHost, options?: Readonly<Record<string, unknown>>) => SandboxStrategy;
+export type StrategyClass = new (
+  host: StrategyHost,
+  options?: Readonly<Record<string, unknown>>,
+) => SandboxStrategy;

@@ -89,7 +89,12 @@ export interface SandboxStrategy {
   /** The exact bytes of a file as the sandbox sees it. */
   read(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<Uint8Array>;
   /** Puts a whole file into the sandbox, missing folders included. */
-  write(ref: SandboxRef, path: PathInput, content: Uint8Array | string, options?: CallOptions): Promise<Change>;
+  write(
+    ref: SandboxRef,
+    path: PathInput,
+    content: Uint8Array | string,
+    options?: CallOptions,
+  ): Promise<Change>;
   /** What a commit would do. Changes nothing. */
   diff(ref: SandboxRef, options?: DiffOptions): Promise<DiffView>;
   /** Publishes the sandbox's changes to the resource, all or none. */
@@ -124,6 +129,18 @@ export interface SandboxStrategy {
   reversePrepared?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
   /** Capability `prepare`: drops what is no longer needed. Called only after the outcome is recorded. */
   forget?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
+
+  /** Capability `decides`: commits these members of its group in one go; that commit is the decision of the whole plan. */
+  commitDeciding?(
+    refs: readonly SandboxRef[],
+    tx: TransactionPart,
+  ): Promise<readonly CommitResult[]>;
+  /** Capability `decides`: what was decided; records `propose` first when nothing was, so that a late commit loses. */
+  decided?(
+    refs: readonly SandboxRef[],
+    tx: TransactionPart,
+    propose: "ABORT",
+  ): Promise<"COMMIT" | "ABORT">;
 
   /** Capability `undoCommit`: makes the resource as it was before the commit and keeps the edits. Idempotent. */
   undoCommit?(ref: SandboxRef, options?: CallOptions): Promise<void>;

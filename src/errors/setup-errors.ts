@@ -40,6 +40,8 @@ export class UnsupportedStrategyError extends SandboxError<{
 /** One wrong place in a configuration file. */
 export interface ConfigurationProblem {
   readonly keyPath: string;
+  /** Counted from 1; left out when the place is not known. */
+  readonly line?: number;
   readonly found: string;
   readonly expected: string;
 }
