@@ -2,6 +2,7 @@ import { readSync, writeSync } from "node:fs";
 import { SandboxPathError } from "../errors/index.ts";
 import { displayPath, type BytePath } from "../model/byte-path.ts";
 import {
+  FILE_SYSTEM,
   NativeError,
   OPEN,
   StatBuffer,
@@ -15,6 +16,7 @@ import {
   openAt,
   seekData,
   seekHole,
+  statFileSystem,
   unlinkAt,
 } from "../platform/native/index.ts";
 import {
@@ -47,6 +49,9 @@ const ENOTSUP = 95;
 const CHUNK_BYTES = 1 << 20;
 const KERNEL_CHUNK_BYTES = 1 << 30;
 const CANNOT_COPY_IN_KERNEL = ["EXDEV", "EINVAL", "ENOSYS", "ENOTSUP", "EPERM"];
+
+/** Where the kernel's own copy never shares blocks; elsewhere it may, unasked. */
+const COPIES_BYTES: readonly number[] = [FILE_SYSTEM.ext, FILE_SYSTEM.tmpfs];
 
 let chunk: Buffer | undefined;
 let before: StatBuffer | undefined;
@@ -138,7 +143,7 @@ function copyContent(
     if (size === 0 || cloneFile(sourceFd, targetFd)) return "reflink";
     if (reflink === "always") throw new NativeError(ENOTSUP, "ioctl(FICLONE)", name);
   }
-  let inKernel = true;
+  let inKernel = reflink !== "never" || COPIES_BYTES.includes(statFileSystem(targetFd).type);
   const copyRange = (start: number, end: number): void => {
     const reached = inKernel ? copyInKernel(sourceFd, targetFd, start, end) : start;
     if (reached === end) return;
