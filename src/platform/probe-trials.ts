@@ -1,8 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import type { RunResult } from "../contract/host.ts";
 import type { Ability } from "./ability.ts";
+import { mountById } from "./mount-table.ts";
 import {
-  FILE_SYSTEM,
   OPEN,
   RENAME,
   cloneFile,
@@ -11,7 +11,6 @@ import {
   openAt,
   renameAt,
   statFd,
-  statFileSystem,
 } from "./native/index.ts";
 import type { TrialDirectory } from "./probe-directory.ts";
 import { run } from "./run.ts";
@@ -148,9 +147,7 @@ function inodeOf(place: TrialDirectory, path: string): bigint {
 }
 
 function fileSystemName(fd: number): string {
-  const { type } = statFileSystem(fd);
-  const known = Object.entries(FILE_SYSTEM).find(([, magic]) => magic === type);
-  return known === undefined ? `this file system (0x${type.toString(16)})` : known[0];
+  return mountById(statFd(fd).mountId)?.fsType ?? "this file system";
 }
 
 function abilityFrom({ exitCode, signal, stderr }: RunResult, hint: string): Ability {

@@ -13,7 +13,7 @@ const NO_SUCH_QUESTION = new Set<number>([
 
 /** Magic numbers of the file systems that behave specially for us. */
 export const FILE_SYSTEM = {
-  ext4: 0xef53,
+  ext: 0xef53,
   xfs: 0x58465342,
   btrfs: 0x9123683e,
   tmpfs: 0x01021994,

@@ -1,12 +1,12 @@
-import { AT } from "./constants.ts";
 import { loadNative, type Native } from "./load-native.ts";
 import { NativeError } from "./native-error.ts";
-import { type ByteName, nameText } from "./native-memory.ts";
+import type { ByteName } from "./native-memory.ts";
 import { close } from "./paths.ts";
 
 const FSOPEN_CLOEXEC = 1;
 const FSMOUNT_CLOEXEC = 1;
-const MOVE_MOUNT_F_EMPTY_PATH = 4;
+/** Both ends of `move_mount` are given as descriptors alone. */
+const BOTH_EMPTY_PATHS = 0x44;
 const SET_FLAG = 0;
 const SET_STRING = 1;
 const SET_FD = 5;
@@ -57,21 +57,19 @@ export class MountContext implements Disposable {
     this.#configure(SET_FD, key, 0, fd);
   }
 
-  /** Makes the mount and attaches it; a link at the end of the target is not followed. `attributes` as in mount_setattr. */
-  attach(target: ByteName, attributes = 0): void {
+  /** Makes the mount and attaches it on top of an open directory. */
+  attach(directoryFd: number): void {
     this.#configure(CREATE, null, 0, 0);
-    const { calls, numbers, first, second } = this.#native;
-    const mountFd = calls.syscall(numbers.fsmount, this.#fd, FSMOUNT_CLOEXEC, attributes, 0, 0);
-    if (mountFd < 0) throw this.#failure("fsmount");
+    const { calls, numbers, first } = this.#native;
+    const mountFd = calls.syscall(numbers.fsmount, this.#fd, FSMOUNT_CLOEXEC, 0, 0, 0);
+    if (mountFd < 0) throw this.#failure("fsmount", this.#type);
     try {
-      const from = first.putName("", "move_mount");
-      const to = second.putName(target, "move_mount");
-      const { move_mount } = numbers;
+      const itself = first.putName("", "move_mount");
       if (
-        calls.syscall(move_mount, mountFd, from, AT.workingDirectory, to, MOVE_MOUNT_F_EMPTY_PATH) <
+        calls.syscall(numbers.move_mount, mountFd, itself, directoryFd, itself, BOTH_EMPTY_PATHS) <
         0
       ) {
-        throw new NativeError(this.#native.errno(), "move_mount", nameText(target));
+        throw this.#failure("move_mount", this.#type);
       }
     } finally {
       close(mountFd);
@@ -90,7 +88,7 @@ export class MountContext implements Disposable {
     }
   }
 
-  #failure(syscall: string, path?: string): NativeError {
+  #failure(syscall: string, path: string): NativeError {
     const errno = this.#native.errno();
     return new NativeError(errno, syscall, path, undefined, this.#messages());
   }

@@ -12,6 +12,7 @@ export interface OverlayMount {
   /** Writable layer and its work directory on the same file system; without them the mount is read-only. */
   readonly upper?: ByteName;
   readonly work?: ByteName;
+  /** A directory; a link at the end of the path is refused. */
   readonly target: ByteName;
   /** Further options of overlayfs, such as `{ userxattr: true, xino: "auto" }`. */
   readonly options?: Readonly<Record<string, string | true>>;
@@ -51,11 +52,12 @@ export function mountOverlay(overlay: OverlayMount): OverlayMethod {
 /** Mounts an overlay with this method only. */
 export function mountOverlayWith(method: OverlayMethod, overlay: OverlayMount): void {
   const source = overlay.source ?? "overlay";
+  using handles = new DirectoryHandles();
+  const target = handles.open(overlay.target, OPEN.noFollow);
   if (method === "optionString") {
-    mount(source, overlay.target, "overlay", 0, optionString(overlay));
+    mount(source, `/proc/self/fd/${target}`, "overlay", 0, optionString(overlay));
     return;
   }
-  using handles = new DirectoryHandles();
   using context = new MountContext("overlay");
   context.setString("source", source);
   for (const [key, path] of layersOf(overlay)) {
@@ -67,7 +69,7 @@ export function mountOverlayWith(method: OverlayMethod, overlay: OverlayMount): 
     if (value === true) context.setFlag(key);
     else context.setString(key, value);
   }
-  context.attach(overlay.target);
+  context.attach(target);
 }
 
 function layersOf({
@@ -102,8 +104,8 @@ function optionString(overlay: OverlayMount): string {
 class DirectoryHandles implements Disposable {
   readonly #open: number[] = [];
 
-  open(path: ByteName): number {
-    const fd = openAt(AT.workingDirectory, path, OPEN.pathOnly | OPEN.directory);
+  open(path: ByteName, flags = 0): number {
+    const fd = openAt(AT.workingDirectory, path, OPEN.pathOnly | OPEN.directory | flags);
     this.#open.push(fd);
     return fd;
   }
