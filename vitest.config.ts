@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
@@ -19,6 +20,13 @@ const runBuiltFiles = {
   },
 };
 
+/**
+ * vitest ends its workers by a signal, which loses the counts of their threads; with this option
+ * among theirs it lets them exit.
+ */
+const orderlyExit =
+  process.env["NODE_V8_COVERAGE"] === undefined ? [] : [`--diagnostic-dir=${root}coverage`];
+
 function project(
   name: string,
   files: { include: string[]; exclude?: string[] },
@@ -32,12 +40,17 @@ function project(
       testTimeout: 60_000,
       hookTimeout: 60_000,
       expect: { requireAssertions: true },
-      execArgv: ["--enable-source-maps"],
+      execArgv: ["--enable-source-maps", ...orderlyExit],
       server: { deps: { external: [/\/dist\/.*\.js$/] } },
       setupFiles: ["test/setup/coverage.ts"],
     },
   };
 }
+
+/** A folder for the results of each run, from which .ci/run makes its sum. */
+const results = process.env["COFFERDAM_TEST_RESULTS"];
+const resultFiles: ["json", { outputFile: string }][] =
+  results === undefined ? [] : [["json", { outputFile: join(results, `${process.pid}.json`) }]];
 
 export default defineConfig({
   test: {
@@ -46,9 +59,13 @@ export default defineConfig({
     passWithNoTests: false,
     // Once for the whole run, not once for each project.
     globalSetup: ["test/setup/run-folder.ts", "test/setup/build.ts"],
-    reporters: ["default", "./test/setup/no-skipped-tests.ts"],
+    reporters: ["default", "./test/setup/no-skipped-tests.ts", ...resultFiles],
     projects: [
       project("unit", { include: ["test/**/*.test.ts"], exclude: ["test/matrix/**"] }),
+      project("unprivileged", {
+        include: ["test/**/*.test.ts"],
+        exclude: ["test/matrix/**", "test/quality/**", "test/**/*.root.test.ts"],
+      }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
     ],
   },

@@ -26,20 +26,15 @@ export function setup(): void {
   }
 }
 
-/**
- * Type errors do not stop the run, because tsc writes the files all the same and `npm run check`
- * reports them; two runs in one checkout build one after the other.
- */
+/** Type errors do not stop the run: tsc writes the files all the same, `npm run check` reports. */
 function build(): void {
-  const compiler = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
-  const built = spawnSync("flock", ["node_modules", process.execPath, ...compiler], {
-    cwd: root,
-    encoding: "utf8",
-  });
+  const built = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, encoding: "utf8" });
   if (built.error) throw built.error;
   const errors = built.stdout.split("\n").filter((line) => line.includes("error TS"));
   if (errors.length > 0) {
     process.stderr.write(`${errors.length} type errors in src/, the first: ${errors[0]}\n`);
+  } else if (built.status !== 0) {
+    throw new Error(`the build failed: ${built.stdout}${built.stderr}`);
   }
 }
 

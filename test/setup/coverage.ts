@@ -1,7 +1,7 @@
 import { takeCoverage } from "node:v8";
 import { afterAll } from "vitest";
 
-// The runner ends its workers by a signal, which would lose what NODE_V8_COVERAGE has collected.
+// The runner gives its workers half a second to exit, which a busy machine may not keep.
 afterAll(() => {
   if (process.env["NODE_V8_COVERAGE"] !== undefined) takeCoverage();
 });

@@ -1,0 +1,61 @@
+// Runs the tests and counts which lines and branches of src/ ran in any process of the run: the
+// workers of vitest, their threads, and every Node child that a test or the product started.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { CoverageReport } from "monocart-coverage-reports";
+
+const THRESHOLDS = { lines: 97, branches: 90 };
+const root = fileURLToPath(new URL("..", import.meta.url));
+const raw = join(root, "coverage/raw");
+const dist = pathToFileURL(join(root, "dist/")).href;
+
+rmSync(join(root, "coverage"), { recursive: true, force: true });
+mkdirSync(raw, { recursive: true });
+// Children under other users leave their counts here as well.
+chmodSync(raw, 0o1777);
+
+const vitest = ["node_modules/vitest/vitest.mjs", "run", ...testArguments()];
+const tests = spawnSync(process.execPath, vitest, {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, NODE_V8_COVERAGE: raw },
+});
+
+const report = new CoverageReport({
+  name: "Cofferdam",
+  outputDir: join(root, "coverage"),
+  cleanCache: true,
+  clean: false,
+  logging: "error",
+  reports: ["lcovonly", "json-summary", ["console-details", { skipPercent: 100 }]],
+  entryFilter: (entry) => entry.url.startsWith(dist),
+  sourceFilter: (path) => path.startsWith("src/"),
+  sourcePath: (path) => path.replace(/^dist\/(.*)\.js$/, "src/$1.ts"),
+  // Files that no process loaded count with all their lines, unless they hold nothing but types.
+  all: {
+    dir: join(root, "dist"),
+    filter: (path) => path.endsWith(".js") && !onlyTypes(path),
+  },
+});
+await report.addFromDir(raw);
+const { summary } = await report.generate();
+rmSync(raw, { recursive: true });
+
+let failed = tests.status !== 0;
+for (const [kind, least] of Object.entries(THRESHOLDS)) {
+  const percent = summary[kind].pct;
+  console.log(`${kind}: ${percent} percent, at least ${least}`);
+  failed ||= percent < least;
+}
+process.exit(failed ? 1 : 0);
+
+function onlyTypes(path) {
+  return /^export \{\};\s*(\/\/#.*)?$/.test(readFileSync(path, "utf8"));
+}
+
+function testArguments() {
+  const given = process.argv.slice(2);
+  return given.length > 0 ? given : ["--project", "unit"];
+}

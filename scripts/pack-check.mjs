@@ -1,0 +1,96 @@
+// Packs the package as it would be published, lints the result, installs it into an empty project
+// and uses it there: from JavaScript, from TypeScript and from the command line.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = join(root, "node_modules/.bin");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const folder = mkdtempSync(join(tmpdir(), "cofferdam-pack-"));
+try {
+  const tarball = pack();
+  checkContents(tarball);
+  run(root, join(bin, "publint"), ["run", tarball, "--strict"]);
+  run(root, join(bin, "attw"), [tarball, "--profile", "esm-only"]);
+  const project = install(tarball);
+  useFromJavaScript(project);
+  useFromTypeScript(project);
+  useFromCommandLine(project);
+  console.log("The packed package works.");
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function pack() {
+  const args = ["pack", "--json", "--pack-destination", folder];
+  const [packed] = JSON.parse(capture(root, "npm", args));
+  return join(folder, packed.filename);
+}
+
+function checkContents(tarball) {
+  const names = capture(root, "tar", ["-tzf", tarball]).trim().split("\n");
+  const wanted = ["LICENSE", "README.md", "CHANGELOG.md", "package.json", "dist/index.d.ts"];
+  const missing = wanted.filter((name) => !names.includes(`package/${name}`));
+  const strange = names.filter(
+    (name) => !/^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|package\.json)$/.test(name),
+  );
+  if (missing.length > 0) throw new Error(`not in the package: ${missing.join(", ")}`);
+  if (strange.length > 0) throw new Error(`should not be packed: ${strange.join(", ")}`);
+}
+
+function install(tarball) {
+  const project = join(folder, "project");
+  mkdirSync(project);
+  const manifest = { name: "consumer", private: true, type: "module" };
+  writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
+  run(project, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball]);
+  return project;
+}
+
+function useFromJavaScript(project) {
+  const script = `
+    const names = [
+      ...Object.keys(await import("cofferdam")),
+      ...Object.keys(await import("cofferdam/testing")),
+    ];
+    if (!names.includes("SandboxError")) throw new Error("exports: " + names.join(", "));
+  `;
+  run(project, process.execPath, ["--input-type=module", "-e", script]);
+}
+
+function useFromTypeScript(project) {
+  const source = `
+    import { SandboxError } from "cofferdam";
+    import * as testing from "cofferdam/testing";
+    export function codeOf(error: unknown): string | undefined {
+      return error instanceof SandboxError ? error.code : undefined;
+    }
+    export const names: string[] = Object.keys(testing);
+  `;
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, module: "NodeNext", target: "ES2022" },
+    ...{ lib: ["ES2023", "ESNext.Disposable"], exactOptionalPropertyTypes: true },
+    ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
+  };
+  writeFileSync(join(project, "consumer.ts"), source);
+  const config = { compilerOptions, files: ["consumer.ts"] };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
+  run(project, join(bin, "tsc"), ["-p", "."]);
+}
+
+function useFromCommandLine(project) {
+  const told = capture(project, "npx", ["--no-install", "coffer", "--version"]).trim();
+  if (told !== version) throw new Error(`coffer --version says ${told}, not ${version}`);
+  run(project, "npx", ["--no-install", "coffer", "strategies"]);
+}
+
+function run(cwd, command, args) {
+  execFileSync(command, args, { cwd, stdio: "inherit" });
+}
+
+function capture(cwd, command, args) {
+  return execFileSync(command, args, { cwd, encoding: "utf8" });
+}

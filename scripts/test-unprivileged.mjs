@@ -1,0 +1,49 @@
+// Runs the tests that need no root (all but *.root.test.ts) as a user without privilege: as "nobody"
+// when started by root, else as the user who started it.
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const root = fileURLToPath(new URL("..", import.meta.url));
+const isRoot = process.getuid() === 0;
+const folder = mkdtempSync(join(realpathSync(tmpdir()), "cofferdam-user-"));
+let status = 1;
+try {
+  status = runTests(isRoot ? readableCheckout() : root);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(status);
+
+function runTests(checkout) {
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", "unprivileged"];
+  // The other way of loading the configuration writes into the checkout.
+  const loader = ["--configLoader", "runner"];
+  const done = spawnSync(process.execPath, [...args, ...loader, ...process.argv.slice(2)], {
+    cwd: checkout,
+    stdio: "inherit",
+    env: { ...process.env, HOME: folder, TMPDIR: folder },
+    ...(isRoot && NOBODY),
+  });
+  if (done.error) throw done.error;
+  return done.status ?? 1;
+}
+
+function readableCheckout() {
+  chownSync(folder, NOBODY.uid, NOBODY.gid);
+  chmodSync(folder, 0o755);
+  run(process.execPath, ["scripts/build.mjs"]);
+  if (spawnSync("test", ["-r", "package.json"], { cwd: root, ...NOBODY }).status === 0) return root;
+  const copy = join(folder, "checkout");
+  run("cp", ["-a", "--reflink=auto", root, copy]);
+  run("chmod", ["-R", "a+rX", copy]);
+  return copy;
+}
+
+function run(command, args) {
+  const done = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+  if (done.status !== 0) throw new Error(`${command} ${args[0]} failed`);
+}
