@@ -37,10 +37,7 @@ export function loadNative(): Native {
 }
 
 function bindNative(): Native {
-  const numbers = process.platform === "linux" ? SYSCALL_NUMBERS[process.arch] : undefined;
-  if (numbers === undefined) {
-    throw unsupported(`there are no bindings for ${process.platform} on ${process.arch}`);
-  }
+  const numbers = syscallNumbersFor(process.platform, process.arch);
   try {
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
     const library = koffi.load(null);
@@ -52,7 +49,7 @@ function bindNative(): Native {
     return {
       calls: Object.fromEntries(bound) as unknown as NativeCalls,
       numbers,
-      errno: koffi.errno as () => number,
+      errno: koffi.errno,
       allocate,
       first: allocate(MAX_PATH_BYTES + 1),
       second: allocate(MAX_PATH_BYTES + 1),
@@ -62,6 +59,17 @@ function bindNative(): Native {
   } catch (cause) {
     throw unsupported("the koffi library could not be loaded", cause);
   }
+}
+
+/**
+ * The call numbers for a system and a processor.
+ * @throws PlatformUnsupportedError where there are no bindings.
+ */
+export function syscallNumbersFor(platform: string, processor: string): SyscallNumbers {
+  const numbers = platform === "linux" ? SYSCALL_NUMBERS.get(processor) : undefined;
+  if (numbers === undefined)
+    throw unsupported(`there are no bindings for ${platform} on ${processor}`);
+  return numbers;
 }
 
 function unsupported(reason: string, cause?: unknown): PlatformUnsupportedError {

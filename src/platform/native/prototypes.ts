@@ -70,9 +70,9 @@ const SHARED = {
 const GENERIC: SyscallNumbers = { ...SHARED, getdents64: 61, mknodat: 33 };
 
 /** The processors whose calling convention and structure layouts the bindings were written for. */
-export const SYSCALL_NUMBERS: Readonly<Record<string, SyscallNumbers>> = {
-  x64: { ...SHARED, getdents64: 217, mknodat: 259 },
-  arm64: GENERIC,
-  riscv64: GENERIC,
-  loong64: GENERIC,
-};
+export const SYSCALL_NUMBERS: ReadonlyMap<string, SyscallNumbers> = new Map([
+  ["x64", { ...SHARED, getdents64: 217, mknodat: 259 }],
+  ["arm64", GENERIC],
+  ["riscv64", GENERIC],
+  ["loong64", GENERIC],
+]);

@@ -69,13 +69,15 @@ describe.each(PLACES)("on %s", (place) => {
     }
     const [scanner, stat] = [new DirectoryScanner(), new StatBuffer()];
     const seen: Record<string, number | null> = {};
+    const agrees: boolean[] = [];
     scanner.open(fd);
     while (scanner.next()) {
       expect(scanner.typeBits).toBe(MODE.file);
       if (scanner.name === "bb") rmSync(join(path, "bb"));
       seen[scanner.name] = scanner.stat(stat) ? stat.sizeNumber : null;
-      if (seen[scanner.name] !== null) expect(stat.ino).toBe(statAt(fd, scanner.name).ino);
+      agrees.push(seen[scanner.name] === null || stat.ino === statAt(fd, scanner.name).ino);
     }
+    expect(agrees).toEqual([true, true, true]);
     expect(seen).toEqual({ a: 1, bb: null, ccc: 3 });
   });
 });
