@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fsync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { isErrno } from "../platform/native/native-error.ts";
+
+const TEMPORARY = /^\.[0-9a-f]{32}\.tmp$/;
+
+/** The one file call that can take long: it must not hold up the caller's event loop. */
+const flush = promisify(fsync);
+
+/** Waits until the names in a folder are on disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await flush(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Replaces a file whole: whoever looks, also after a power loss, finds the old content or the new. */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const folder = dirname(path);
+  const temporary = await writeTemporary(folder, content);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/**
+ * Creates a file whole; of several who try, exactly one succeeds, and false tells the others so. Durable in both
+ * cases: a loser may rely on what it then reads.
+ */
+export async function createFileOnce(path: string, content: string): Promise<boolean> {
+  const folder = dirname(path);
+  const temporary = await writeTemporary(folder, content);
+  let won = true;
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    if (!isErrno(error, "EEXIST")) throw error;
+    won = false;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  await syncFolder(folder);
+  return won;
+}
+
+/** Whether a name is that of a file which a killed process may have left half written. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+async function writeTemporary(folder: string, content: string): Promise<string> {
+  const path = join(folder, `.${randomBytes(16).toString("hex")}.tmp`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const fd = openSync(path, flags, 0o600);
+  try {
+    writeFileSync(fd, content);
+    await flush(fd);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  return path;
+}

@@ -1,0 +1,85 @@
+import { renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { createFileOnce, syncFolder } from "./durable-file.ts";
+import { encodeRecord, readRecordSync, writeRecord } from "./record-file.ts";
+import {
+  DECISION,
+  type Decision,
+  DONE,
+  type Done,
+  INTENT,
+  type Intent,
+  REVERSED,
+} from "./transaction-record.ts";
+
+/** One transaction whose lock this process holds. Every write is durable when its promise settles. */
+export class OpenTransaction implements AsyncDisposable {
+  /** Where the records of this transaction lie. */
+  readonly folder: string;
+  readonly ulid: string;
+  readonly #done: string;
+  readonly #lock: AsyncDisposable;
+
+  constructor(folder: string, done: string, lock: AsyncDisposable) {
+    this.folder = folder;
+    this.ulid = basename(folder);
+    this.#done = done;
+    this.#lock = lock;
+  }
+
+  /** What the transaction is about; null when its owner died before saying so. */
+  intent(): Intent | null {
+    return readRecordSync(join(this.folder, "intent.json"), INTENT);
+  }
+
+  /** Replaces the intent. */
+  writeIntent(intent: Intent): Promise<void> {
+    return writeRecord(join(this.folder, "intent.json"), INTENT, intent);
+  }
+
+  /** What was decided; null when nothing was. */
+  decision(): Decision | null {
+    const found = readRecordSync(join(this.folder, "decision"), DECISION);
+    return found?.decision ?? null;
+  }
+
+  /** Decides, unless somebody did before; gives what counts. A failure leaves open what counts: ask `decision`. */
+  async decide(proposed: Decision): Promise<Decision> {
+    const file = join(this.folder, "decision");
+    if (await createFileOnce(file, encodeRecord(DECISION, { decision: proposed }))) return proposed;
+    return this.decision() ?? proposed;
+  }
+
+  /** Whether the transaction, although decided, is being taken back. */
+  isReversed(): boolean {
+    return readRecordSync(join(this.folder, "reversed"), REVERSED) !== null;
+  }
+
+  /** Marks the transaction as being taken back; before the first step back. */
+  async markReversed(at: string): Promise<void> {
+    await writeRecord(join(this.folder, "reversed"), REVERSED, { at });
+  }
+
+  /** The outcome, once it is recorded. */
+  outcome(): Done | null {
+    return readRecordSync(this.#done, DONE);
+  }
+
+  /** Records the outcome; only afterwards may anything be cleared away. */
+  async finish(done: Done): Promise<void> {
+    await writeRecord(this.#done, DONE, done);
+  }
+
+  /** Removes the transaction's folder; nothing of it is needed any more. */
+  async remove(): Promise<void> {
+    // In one step, so that recovery never meets a transaction of which only a part is left.
+    const aside = join(dirname(this.folder), `.old-${this.ulid}`);
+    renameSync(this.folder, aside);
+    await syncFolder(dirname(this.folder));
+    rmSync(aside, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lock[Symbol.asyncDispose]();
+  }
+}

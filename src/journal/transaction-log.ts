@@ -1,0 +1,156 @@
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { PlanBusyError } from "../errors/index.ts";
+import { acquireLock } from "../locks/file-lock.ts";
+import { isErrno } from "../platform/native/native-error.ts";
+import { syncFolder } from "./durable-file.ts";
+import { OpenTransaction } from "./open-transaction.ts";
+import { readRecordSync, writeRecord } from "./record-file.ts";
+import { DONE, type Done, INTENT, type Intent, OWNER, type Owner } from "./transaction-record.ts";
+
+/** The transactions of one state directory: `tx/<ulid>/` while they run, `done/<ulid>.json` afterwards. */
+export class TransactionLog {
+  readonly #running: string;
+  readonly #done: string;
+
+  constructor(stateDirectory: string) {
+    this.#running = join(stateDirectory, "tx");
+    this.#done = join(stateDirectory, "done");
+  }
+
+  /**
+   * Begins a transaction: when the promise settles, its intent is durable and its lock is held. It becomes visible in
+   * one step with both, so whoever finds it without a living owner knows that the owner died.
+   */
+  async begin(ulid: string, intent: Intent): Promise<OpenTransaction> {
+    const draft = this.#draft(ulid);
+    const folder = join(this.#running, ulid);
+    mkdirSync(draft, { mode: 0o700 });
+    let lock: AsyncDisposable | undefined;
+    try {
+      lock = await acquireLock(join(draft, "lock"), { exclusive: true, timeoutMs: 0 });
+      await writeRecord(join(draft, "owner.json"), OWNER, describeOwner(intent.at));
+      await writeRecord(join(draft, "intent.json"), INTENT, intent);
+      renameSync(draft, folder);
+      await syncFolder(this.#running);
+    } catch (error) {
+      await lock?.[Symbol.asyncDispose]();
+      rmSync(draft, { recursive: true, force: true });
+      throw error;
+    }
+    return new OpenTransaction(folder, this.#doneFile(ulid), lock);
+  }
+
+  /** Takes a transaction over; `busy` when its owner lives, `gone` when there is none. */
+  async open(ulid: string): Promise<OpenTransaction | "busy" | "gone"> {
+    const folder = join(this.#running, ulid);
+    try {
+      statSync(folder);
+      const lock = await acquireLock(join(folder, "lock"), { exclusive: true, timeoutMs: 0 });
+      return new OpenTransaction(folder, this.#doneFile(ulid), lock);
+    } catch (error) {
+      if (error instanceof PlanBusyError) return "busy";
+      if (isErrno(error, "ENOENT")) return "gone";
+      throw error;
+    }
+  }
+
+  /** Whether the transaction still has something to be done. */
+  isRunning(ulid: string): boolean {
+    try {
+      statSync(join(this.#running, ulid));
+      return true;
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return false;
+      throw error;
+    }
+  }
+
+  /** The intent, read without the lock. */
+  intentOf(ulid: string): Intent | null {
+    return readRecordSync(join(this.#running, ulid, "intent.json"), INTENT);
+  }
+
+  /** Who ran or runs the transaction. */
+  ownerOf(ulid: string): Owner | null {
+    return readRecordSync(join(this.#running, ulid, "owner.json"), OWNER);
+  }
+
+  /** The outcome; null when none was recorded, which means that nothing was committed. */
+  outcomeOf(ulid: string): Done | null {
+    return readRecordSync(this.#doneFile(ulid), DONE);
+  }
+
+  /** Where the transaction's records lie while it runs. */
+  folderOf(ulid: string): string {
+    return join(this.#running, ulid);
+  }
+
+  /** Ids of the transactions that are not cleared away, oldest first. */
+  list(): string[] {
+    return readdirSync(this.#running).filter(isVisible).toSorted();
+  }
+
+  /** Ids of the transactions with a recorded outcome, oldest first. */
+  history(): string[] {
+    const names = readdirSync(this.#done).filter((name) => name.endsWith(".json"));
+    return names
+      .filter(isVisible)
+      .map((name) => name.slice(0, -".json".length))
+      .toSorted();
+  }
+
+  /** Removes a transaction that never became visible. The caller knows that its owner is dead. */
+  discardDraft(ulid: string): void {
+    rmSync(this.#draft(ulid), { recursive: true, force: true });
+  }
+
+  /** Removes a transaction without asking anybody. */
+  async discard(ulid: string): Promise<void> {
+    rmSync(join(this.#running, ulid), { recursive: true, force: true });
+    await syncFolder(this.#running);
+  }
+
+  /** Removes what was being taken away when the process died. */
+  sweep(): void {
+    const names = readdirSync(this.#running).filter((name) => name.startsWith(".old-"));
+    for (const name of names) rmSync(join(this.#running, name), { recursive: true, force: true });
+  }
+
+  #draft(ulid: string): string {
+    return join(this.#running, `.new-${ulid}`);
+  }
+
+  #doneFile(ulid: string): string {
+    return join(this.#done, `${ulid}.json`);
+  }
+}
+
+function describeOwner(since: string): Owner {
+  return {
+    pid: process.pid,
+    host: hostname(),
+    startTime: ownStartTime(),
+    bootId: textOf("/proc/sys/kernel/random/boot_id"),
+    since,
+  };
+}
+
+function ownStartTime(): string | null {
+  const line = textOf("/proc/self/stat");
+  // The program's name, in parentheses, may hold spaces; the start time is the 20th field after it.
+  return line?.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return null;
+  }
+}
+
+function isVisible(name: string): boolean {
+  return !name.startsWith(".");
+}
