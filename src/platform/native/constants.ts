@@ -53,6 +53,7 @@ export const ERRNO = {
   EBADF: 9,
   EAGAIN: 11,
   EXDEV: 18,
+  ENOTDIR: 20,
   EINVAL: 22,
   ENOTTY: 25,
   ERANGE: 34,

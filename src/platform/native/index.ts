@@ -39,7 +39,7 @@ export {
   symlinkAt,
   unlinkAt,
 } from "./paths.ts";
-export { type NativeStat, snapshot, statAt, statFd } from "./stat.ts";
+export { type NativeStat, snapshot, statAt, statFd, statIfThere } from "./stat.ts";
 export { type InodeType, StatBuffer, deviceNumber, inodeType } from "./stat-buffer.ts";
 export {
   XATTR,

@@ -5,9 +5,13 @@ const KERNEL_NAMES = new Map(
   Object.entries(constants.errno).map(([name, number]) => [number, name]),
 );
 
+let nodeNames: ReturnType<typeof getSystemErrorMap> | undefined;
+
 /** Name and text of an error number, spelled as Node spells them, so that `error.code` compares alike for both. */
 function describeErrno(errno: number): readonly [name: string, text: string] {
-  const known = getSystemErrorMap().get(-errno);
+  // Node builds the table anew at every question.
+  nodeNames ??= getSystemErrorMap();
+  const known = nodeNames.get(-errno);
   const name = known?.[0] ?? KERNEL_NAMES.get(errno) ?? `ERRNO_${errno}`;
   return [name, known?.[1] ?? "system error"];
 }

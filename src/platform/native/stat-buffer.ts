@@ -1,4 +1,4 @@
-import { AT, MODE } from "./constants.ts";
+import { AT, ERRNO, MODE } from "./constants.ts";
 import { loadNative, type Native } from "./load-native.ts";
 import { NativeError } from "./native-error.ts";
 import { type ByteName, type NativeMemory, nameText } from "./native-memory.ts";
@@ -69,6 +69,14 @@ export class StatBuffer {
     if (this.#native.calls.statx(dirFd, address, FLAGS, WANTED, this.#memory.address) < 0) {
       throw new NativeError(this.#native.errno(), "statx", nameText(name));
     }
+  }
+
+  /** As `readAt`, but false instead of an error where there is no such entry. */
+  readIfThere(dirFd: number, name: ByteName): boolean {
+    const errno = this.readAddress(dirFd, this.#native.first.putName(name, "statx"));
+    if (errno === ERRNO.ENOENT || errno === ERRNO.ENOTDIR) return false;
+    if (errno !== 0) throw new NativeError(errno, "statx", nameText(name));
+    return true;
   }
 
   /** Asks about an open file or a handle (`OPEN.pathOnly`). */

@@ -34,6 +34,12 @@ export function statAt(dirFd: number, name: ByteName): NativeStat {
   return snapshot(shared);
 }
 
+/** As `statAt`, but `null` instead of an error where there is no such entry: far cheaper than catching it. */
+export function statIfThere(dirFd: number, name: ByteName): NativeStat | null {
+  shared ??= new StatBuffer();
+  return shared.readIfThere(dirFd, name) ? snapshot(shared) : null;
+}
+
 /** Asks about an open file or a handle (`OPEN.pathOnly`). */
 export function statFd(fd: number): NativeStat {
   shared ??= new StatBuffer();

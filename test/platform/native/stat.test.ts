@@ -21,6 +21,7 @@ import {
   openAt,
   statAt,
   statFd,
+  statIfThere,
   utimensAt,
 } from "../../../src/platform/native/index.ts";
 import { PLACES, codeOf, openFileSystem, openFolder } from "../folder.ts";
@@ -129,6 +130,14 @@ test("gives no birth time where the file system keeps none", () => {
   const { path, fd } = openFileSystem("ext4", { formatOptions: ["-I", "128"] });
   writeFileSync(join(path, "file"), "");
   expect(statAt(fd, "file").btimeNs).toBeNull();
+});
+
+test("gives nothing instead of an error for an entry that is not there, when asked so", () => {
+  const { path, fd } = openFolder();
+  writeFileSync(join(path, "file"), "");
+  expect(statIfThere(fd, "file")).toEqual(statAt(fd, "file"));
+  expect([statIfThere(fd, "absent"), statIfThere(fd, "file/below")]).toEqual([null, null]);
+  expect(codeOf(() => statIfThere(1_000_000, "file"))).toBe("EBADF");
 });
 
 test("tells a missing entry from a bad descriptor", () => {
