@@ -1,4 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { dirname, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeThrown, errnoOf } from "../errors/index.ts";
@@ -72,6 +73,7 @@ async function locateInPackage(module: string, access: PluginAccess): Promise<Lo
     const hint = "List it under sandbox.plugin_packages; a file begins with ./ or /.";
     return refuse("notAllowed", `the package ${name ?? module} is not listed`, hint);
   }
+  if (isBuiltin(module)) return refuse("notAllowed", `${module} is a part of Node`);
   const folder = await packageFolder(name, resolve(access.directory));
   if (folder === null) return notFound(`the package ${name}`);
   const { createJiti } = await import("jiti");
@@ -81,7 +83,6 @@ async function locateInPackage(module: string, access: PluginAccess): Promise<Lo
   } catch (thrown) {
     return notFound(`${module} (${describeThrown(thrown)})`, thrown);
   }
-  if (!url.startsWith("file:")) return refuse("notAllowed", `${module} is a part of Node`);
   const real = await realPathOf(fileURLToPath(url));
   if (typeof real !== "string") return notFound(module, real.cause);
   return isBelow(real, folder)

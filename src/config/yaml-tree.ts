@@ -137,7 +137,7 @@ class TreeBuilder {
     return this.#refuse(
       path,
       line,
-      showFound(String(value)),
+      typeof value === "string" ? showFound(value) : `a ${typeof value}`,
       "text, a number, true, false or nothing",
     );
   }
