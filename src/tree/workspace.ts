@@ -1,5 +1,6 @@
 import type { CallOptions, ListedEntry } from "../contract/strategy.ts";
 import type { BytePath, RelativePath } from "../model/byte-path.ts";
+import type { DriftEntry } from "../model/diff-view.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Json, SandboxRef } from "../model/sandbox-ref.ts";
 import type { ChangeSet } from "./tree-change.ts";
@@ -35,6 +36,8 @@ export interface BaseCheck {
     real: TreeEntry | null,
     before: TreeEntry | null,
     parents: readonly TreeEntry[],
+    /** Whether the sandbox removes the entry, so that a folder must also hold the same names as before. */
+    isRemoval: boolean,
   ): "changed" | "missing" | "exists" | "ancestorReplaced" | null;
 }
 
@@ -53,6 +56,8 @@ export interface Workspace {
   create(place: SandboxPlace, options?: CallOptions): Promise<MadeWorkspace>;
   /** What differs from the base. Changes nothing and needs no mount. */
   changes(place: OpenPlace, options?: CallOptions): Promise<ChangeSet>;
+  /** What others changed in the real tree since the sandbox was made, apart from what the sandbox touched. Scans. */
+  drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]>;
   /** How the base of this sandbox is verified against the real tree. */
   baseCheck(place: OpenPlace): Promise<BaseCheck>;
   /** Content of a file as the sandbox sees it. */

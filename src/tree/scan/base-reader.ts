@@ -1,8 +1,8 @@
 import type { RelativePath } from "../../model/byte-path.ts";
 import { nameOf, parentOf } from "../../model/byte-path.ts";
-import { close, isErrno, statFd } from "../../platform/native/index.ts";
+import { close, isErrno } from "../../platform/native/index.ts";
 import { haveEqualContent } from "../content.ts";
-import { readFolderAttributes } from "../folder-attributes.ts";
+import { folderEntry } from "../folder-entry.ts";
 import { findEntry } from "../read-entry.ts";
 import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
 import type { Manifest } from "./manifest.ts";
@@ -23,7 +23,7 @@ export class BaseReader {
   /** The base entry: with all attributes while the real one is untouched, else what the manifest recorded. */
   entry(record: number, path: RelativePath): { entry: TreeEntry; isIntact: boolean } {
     const recorded = this.#manifest.baseEntry(record);
-    const real = path === "" ? this.folderEntry(this.#rootFd) : this.#find(path);
+    const real = path === "" ? folderEntry(this.#rootFd) : this.#find(path);
     if (real === null) return { entry: recorded, isIntact: false };
     // Folders change their times with every entry; their other attributes are what counts.
     const isSameFolder =
@@ -38,27 +38,6 @@ export class BaseReader {
   hasEqualContent(path: RelativePath, workspaceFd: number, name: string): boolean {
     const fd = this.#open(parentOf(path));
     return fd >= 0 && haveEqualContent(fd, nameOf(path), workspaceFd, name);
-  }
-
-  /** An open directory as an entry. */
-  folderEntry(fd: number): TreeEntry {
-    const stat = statFd(fd);
-    const { xattrs } = readFolderAttributes(fd);
-    const { mode, uid, gid, nlink, ino, dev, mtimeNs, ctimeNs } = stat;
-    return {
-      type: "directory",
-      mode,
-      uid,
-      gid,
-      nlink,
-      size: Number(stat.size),
-      ino,
-      dev,
-      mtimeNs,
-      ctimeNs,
-      target: null,
-      xattrs,
-    };
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { joinPath } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
+import { folderEntry } from "../folder-entry.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
@@ -157,7 +158,7 @@ class Comparison {
     this.#stat.readFd(fd);
     if (this.#manifest.isSameCopy(folder.record, this.#stat)) return;
     const { entry } = this.#base.entry(folder.record, folder.path);
-    const own = this.#base.folderEntry(fd);
+    const own = folderEntry(fd);
     const after = this.#asPublished(folder.record, own);
     const change = judgeEntry({
       path: folder.path,

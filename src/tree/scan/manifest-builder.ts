@@ -58,6 +58,20 @@ export class ManifestBuilder {
     return new Manifest(words, names, this.#count);
   }
 
+  /** The finished manifest of a tree that is its own workspace. */
+  finishAsOwnCopy(): Manifest {
+    const manifest = this.finish();
+    for (let record = 0; record < manifest.count; record++) {
+      for (let word = 0; word < FIELD.baseIno - FIELD.ino; word++) {
+        manifest.set(record, FIELD.ino + word, manifest.get(record, FIELD.baseIno + word));
+      }
+      manifest.set(record, FIELD.copyMode, manifest.get(record, FIELD.mode));
+      manifest.set(record, FIELD.copyUid, manifest.get(record, FIELD.uid));
+      manifest.set(record, FIELD.copyGid, manifest.get(record, FIELD.gid));
+    }
+    return manifest;
+  }
+
   #view(): Manifest {
     return new Manifest(this.#words, this.#names, this.#count);
   }

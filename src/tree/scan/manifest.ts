@@ -65,6 +65,7 @@ export class Manifest {
   readonly words: Uint32Array;
   readonly names: Buffer;
   readonly count: number;
+  readonly #index = new Map<number, Map<string, number>>();
 
   constructor(words: Uint32Array, names: Buffer, count: number) {
     this.words = words;
@@ -195,22 +196,27 @@ export class Manifest {
     for (let child = start; child < end; child++) yield child;
   }
 
-  /** The record of a path, or -1. */
+  /** The record of a path, or -1. Folders that were asked about are remembered by name. */
   find(path: RelativePath): number {
-    if (path === "") return this.count > 0 ? 0 : -1;
+    if (this.count === 0) return -1;
+    if (path === "") return 0;
     let at = 0;
     for (const part of path.split("/")) {
-      let found = -1;
-      for (const child of this.children(at)) {
-        if (this.name(child) === part) {
-          found = child;
-          break;
-        }
-      }
-      if (found < 0) return -1;
+      const found = this.#byName(at).get(part);
+      if (found === undefined) return -1;
       at = found;
     }
     return at;
+  }
+
+  #byName(folder: number): Map<string, number> {
+    let names = this.#index.get(folder);
+    if (names === undefined) {
+      names = new Map();
+      for (const child of this.children(folder)) names.set(this.name(child), child);
+      this.#index.set(folder, names);
+    }
+    return names;
   }
 
   /** Every record with its path, parents first. */

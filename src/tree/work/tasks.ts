@@ -1,14 +1,20 @@
 import { copyEntries } from "../scan/copy-entries.ts";
 import { compareTree } from "../scan/compare-tree.ts";
 import { finishCopy } from "../scan/finish-copy.ts";
+import { findDrift } from "../scan/find-drift.ts";
 import { planCopy } from "../scan/plan-copy.ts";
+import { recordTree } from "../scan/record-tree.ts";
+import { describeChanges } from "../view/describe-changes.ts";
 
 /** Bulk file work: synchronous functions that run on a thread of their own, never on the caller's event loop. */
 export const TASKS = {
   compareTree,
   copyEntries,
+  describeChanges,
+  findDrift,
   finishCopy,
   planCopy,
+  recordTree,
 } as const;
 
 /** Name of a task. */

@@ -1,0 +1,172 @@
+import { readFile } from "node:fs/promises";
+import type { CallOptions, ListedEntry } from "../../contract/strategy.ts";
+import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
+import type { DriftEntry } from "../../model/diff-view.ts";
+import {
+  assertBeneath,
+  listBeneath,
+  readBeneath,
+  removeBeneath,
+  renameBeneath,
+  statBeneath,
+  writeBeneath,
+} from "../../tree/beneath.ts";
+import { FIELD } from "../../tree/scan/manifest.ts";
+import type { ChangeSet } from "../../tree/tree-change.ts";
+import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
+import { runTask } from "../../tree/work/pool.ts";
+import type {
+  BaseCheck,
+  MadeWorkspace,
+  OpenPlace,
+  SandboxPlace,
+  Workspace,
+} from "../../tree/workspace.ts";
+import { manifestCheck } from "./base-check.ts";
+import { makeCheckpoint, removeCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
+import {
+  type Generation,
+  currentGeneration,
+  readManifest,
+  switchGeneration,
+  writeManifest,
+} from "./generation.ts";
+import { type CopyMode, buildGeneration } from "./make-copy.ts";
+import { removeBelow, removeFolder } from "./remove-folders.ts";
+
+/** A workspace that is a complete copy of the resource, by reflink or byte by byte. */
+export class CopyWorkspace implements Workspace {
+  readonly #mode: CopyMode;
+
+  constructor(mode: CopyMode) {
+    this.#mode = mode;
+  }
+
+  async create(place: SandboxPlace, options: CallOptions = {}): Promise<MadeWorkspace> {
+    const made = await buildGeneration(place, 1, place.root, this.#mode, options.signal);
+    await writeManifest(made.generation.folder, made.manifest);
+    await switchGeneration(place, made.generation);
+    return { metadata: made.metadata };
+  }
+
+  async changes(place: OpenPlace): Promise<ChangeSet> {
+    const generation = await this.#current(place);
+    return runTask("compareTree", {
+      workspace: generation.tree,
+      root: place.root,
+      manifest: await readFile(`${displayPath(generation.folder)}/manifest`),
+      only: place.only,
+      exclude: place.exclude,
+    });
+  }
+
+  async drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]> {
+    const generation = await this.#current(place);
+    return runTask("findDrift", {
+      root: place.root,
+      only: place.only,
+      exclude: place.exclude,
+      touched: set.changes.map(({ path }) => path),
+      base: { manifest: await readFile(`${displayPath(generation.folder)}/manifest`) },
+    });
+  }
+
+  async baseCheck(place: OpenPlace): Promise<BaseCheck> {
+    return manifestCheck(readManifest((await this.#current(place)).folder));
+  }
+
+  async read(place: OpenPlace, path: RelativePath): Promise<Buffer> {
+    return readBeneath((await this.#current(place)).tree, path);
+  }
+
+  async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
+    writeBeneath((await this.#current(place)).tree, path, content, place.directory);
+  }
+
+  async stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    const generation = await this.#current(place);
+    const entry = statBeneath(generation.tree, path);
+    const manifest = readManifest(generation.folder);
+    const record = entry === null ? -1 : manifest.find(path);
+    if (entry === null || record < 0 || entry.type === "symlink") return entry;
+    // As it would be published: what the copy itself could not carry counts as the base's.
+    const kept = (field: number, copied: number, value: number): number =>
+      manifest.get(record, copied) === value ? manifest.get(record, field) : value;
+    return {
+      ...entry,
+      mode: entry.mode | (manifest.get(record, FIELD.mode) & 0o7000),
+      uid: kept(FIELD.uid, FIELD.copyUid, entry.uid),
+      gid: kept(FIELD.gid, FIELD.copyGid, entry.gid),
+    };
+  }
+
+  async list(place: OpenPlace, path: RelativePath): Promise<readonly ListedEntry[]> {
+    return listBeneath((await this.#current(place)).tree, path);
+  }
+
+  async remove(place: OpenPlace, path: RelativePath): Promise<void> {
+    removeBeneath((await this.#current(place)).tree, path);
+  }
+
+  async rename(place: OpenPlace, from: RelativePath, to: RelativePath): Promise<void> {
+    renameBeneath((await this.#current(place)).tree, from, to);
+  }
+
+  async path(place: OpenPlace): Promise<BytePath> {
+    const { tree } = await this.#current(place);
+    if (place.only === null) return tree;
+    assertBeneath(tree, place.only as unknown as RelativePath);
+    return `${tree}/${place.only}` as BytePath;
+  }
+
+  async quiesce(): Promise<void> {
+    // A copy is an ordinary directory: staging clones from it, so programs may go on working there.
+  }
+
+  async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
+    const old = await this.#current(place);
+    const made = await buildGeneration(place, old.number + 1, place.root, this.#mode);
+    await writeManifest(made.generation.folder, made.manifest);
+    await switchGeneration(place, made.generation);
+    return { leftovers: removeFolder(old.folder) };
+  }
+
+  async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
+    const { folder } = await this.#current(place);
+    const manifest = readManifest(folder);
+    for (const [path, identity] of base) {
+      const record = manifest.find(path);
+      if (record < 0 || identity === null) continue;
+      const setTime = (field: number, ns: bigint): void =>
+        manifest.setTime(record, field, Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n));
+      manifest.setWide(record, FIELD.baseIno, Number(identity.ino));
+      setTime(FIELD.baseMtime, identity.mtimeNs);
+      setTime(FIELD.baseCtime, identity.ctimeNs);
+    }
+    await writeManifest(folder, manifest);
+  }
+
+  async checkpoint(place: OpenPlace, checkpointId: string): Promise<void> {
+    await makeCheckpoint(place, await this.#current(place), checkpointId, this.#mode);
+  }
+
+  async restore(place: OpenPlace, checkpointId: string): Promise<void> {
+    await restoreCheckpoint(place, await this.#current(place), checkpointId, this.#mode);
+  }
+
+  async deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void> {
+    removeCheckpoint(place, checkpointId);
+    return Promise.resolve();
+  }
+
+  async destroy(place: SandboxPlace): Promise<readonly string[]> {
+    return Promise.resolve(removeBelow(place.directory));
+  }
+
+  async #current(place: SandboxPlace): Promise<Generation> {
+    const generation = await currentGeneration(place);
+    if (generation === null)
+      throw new Error(`there is no workspace in ${displayPath(place.directory)}`);
+    return generation;
+  }
+}

@@ -1,0 +1,132 @@
+import { setImmediate } from "node:timers/promises";
+import type { RelativePath } from "../model/byte-path.ts";
+import { ancestorsOf, nameOf, parentOf } from "../model/byte-path.ts";
+import type { ConflictReason } from "../model/conflict.ts";
+import { close, isErrno } from "../platform/native/index.ts";
+import { findEntry } from "./read-entry.ts";
+import { folderEntry } from "./folder-entry.ts";
+import { openFolder, withRoot } from "./scan/open-directory.ts";
+import type { TreeChange } from "./tree-change.ts";
+import type { TreeEntry } from "./tree-entry.ts";
+import type { BaseCheck, SandboxPlace } from "./workspace.ts";
+
+/** A change that cannot simply be published, with the real entry as it is now. */
+export interface TreeConflict {
+  readonly change: TreeChange;
+  readonly reason: ConflictReason;
+  readonly real: TreeEntry | null;
+}
+
+/** The changes against the real tree as it is now. */
+export interface CheckedChanges {
+  /** Every change that may go ahead, its `before` replaced by the real entry that was verified. */
+  readonly verified: readonly TreeChange[];
+  readonly conflicts: readonly TreeConflict[];
+}
+
+const CHANGES_PER_TURN = 400;
+
+/**
+ * Compares every touched path and every folder above it with what the sandbox started from. Reads no content and
+ * touches nothing; lets the event loop breathe.
+ */
+export async function checkConflicts(
+  place: SandboxPlace,
+  changes: readonly TreeChange[],
+  base: BaseCheck,
+): Promise<CheckedChanges> {
+  const verified: TreeChange[] = [];
+  const conflicts: TreeConflict[] = [];
+  const added = new Set(changes.filter((change) => change.before === null).map(({ path }) => path));
+  for (let start = 0; start < changes.length; start += CHANGES_PER_TURN) {
+    if (start > 0) await setImmediate();
+    withRoot(place.root, (rootFd) => {
+      const tree = new RealTree(rootFd);
+      for (const change of changes.slice(start, start + CHANGES_PER_TURN)) {
+        const found = tree.look(change.path);
+        const reason = judge(change, found, base, added);
+        if (reason === null) verified.push({ ...change, before: found.real });
+        else conflicts.push({ change, reason, real: found.real });
+      }
+      tree.close();
+    });
+  }
+  return { verified, conflicts };
+}
+
+interface Found {
+  readonly real: TreeEntry | null;
+  /** Present entries of the folders above, the root first; shorter when one is missing. */
+  readonly parents: readonly TreeEntry[];
+  readonly missingParent: RelativePath | null;
+}
+
+function judge(
+  change: TreeChange,
+  { real, parents, missingParent }: Found,
+  base: BaseCheck,
+  added: ReadonlySet<RelativePath>,
+): ConflictReason | null {
+  if (missingParent !== null) {
+    // A folder that the sandbox itself adds is not there yet, and nothing can be below it.
+    if (!added.has(missingParent)) return change.before === null ? "ancestorReplaced" : "missing";
+    return null;
+  }
+  if (change.implied === true) return null;
+  return base.verify(change.path, real, change.before, parents, change.after === null);
+}
+
+/** Looks entries up below one open root; remembers folders. */
+class RealTree {
+  readonly #rootFd: number;
+  readonly #folders = new Map<RelativePath, TreeEntry | null>();
+  #openPath: RelativePath | null = null;
+  #fd = -1;
+
+  constructor(rootFd: number) {
+    this.#rootFd = rootFd;
+  }
+
+  look(path: RelativePath): Found {
+    const parents: TreeEntry[] = [];
+    for (const folder of ancestorsOf(path)) {
+      const entry = this.#folder(folder);
+      if (entry?.type !== "directory") return { real: null, parents, missingParent: folder };
+      parents.push(entry);
+    }
+    return { real: this.#entry(path), parents, missingParent: null };
+  }
+
+  close(): void {
+    if (this.#fd >= 0) close(this.#fd);
+    this.#fd = -1;
+    this.#openPath = null;
+  }
+
+  #folder(path: RelativePath): TreeEntry | null {
+    let entry = this.#folders.get(path);
+    if (entry === undefined) {
+      entry = this.#entry(path);
+      this.#folders.set(path, entry);
+    }
+    return entry;
+  }
+
+  #entry(path: RelativePath): TreeEntry | null {
+    if (path === "") return folderEntry(this.#rootFd);
+    const fd = this.#open(parentOf(path));
+    return fd < 0 ? null : findEntry(fd, nameOf(path));
+  }
+
+  #open(path: RelativePath): number {
+    if (path === this.#openPath) return this.#fd;
+    this.close();
+    try {
+      this.#fd = openFolder(this.#rootFd, path);
+    } catch (error) {
+      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) throw error;
+    }
+    this.#openPath = path;
+    return this.#fd;
+  }
+}

@@ -1,0 +1,289 @@
+import { createHash } from "node:crypto";
+import { digestChanges } from "../../contract/diff-view.ts";
+import type { StrategyHost } from "../../contract/host.ts";
+import type { StrategyCapabilities } from "../../contract/capabilities.ts";
+import type {
+  CallOptions,
+  CleanupOptions,
+  CommitOptions,
+  DiffOptions,
+  ListedEntry,
+  PublishPolicy,
+  SandboxStrategy,
+  TransactionPart,
+} from "../../contract/strategy.ts";
+import {
+  SandboxCleanupError,
+  SandboxCommitError,
+  SandboxCreationError,
+  SandboxError,
+  describeThrown,
+} from "../../errors/index.ts";
+import { type PathInput, displayPath } from "../../model/byte-path.ts";
+import type { Change } from "../../model/change.ts";
+import type { CommitResult } from "../../model/commit-result.ts";
+import type { DiffView } from "../../model/diff-view.ts";
+import type { Resource } from "../../model/resource.ts";
+import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
+import { assertBeneath, pathError } from "../beneath.ts";
+import { filterPublished } from "../publish-filter.ts";
+import type { ChangeSet } from "../tree-change.ts";
+import type { OpenPlace, Workspace } from "../workspace.ts";
+import { type CommitRecord, readCommitted } from "./committed-record.ts";
+import { FileCommit, commitFailure } from "./file-commit.ts";
+import { describeSet, diffFiles } from "./file-diff.ts";
+import { makePlace, openPlace, placeMetadata, removePlace } from "./place.ts";
+import { resolveInput } from "./resolve-input.ts";
+import { describeWrite } from "./write-change.ts";
+
+/** Settings that every file strategy understands. */
+export interface FileStrategyOptions {
+  /** Patterns of paths that stay in the sandbox. */
+  readonly exclude?: readonly string[];
+  readonly policy?: PublishPolicy;
+}
+
+interface CachedSet {
+  readonly sandboxId: string;
+  readonly set: ChangeSet;
+}
+
+/**
+ * A strategy for directories and single files: everything except how a workspace is made, which the subclass supplies.
+ * Diff, conflict check, staging, publishing and undo exist once, here and in the tree engine below.
+ */
+export abstract class FileStrategy implements SandboxStrategy {
+  abstract readonly capabilities: StrategyCapabilities;
+  protected abstract readonly workspace: Workspace;
+  protected readonly host: StrategyHost;
+  readonly #options: FileStrategyOptions;
+  #commitPart: FileCommit | undefined;
+  /** The scan that told `hasChanges` that there is something to do; used once by the `prepare` that follows. */
+  #lastSet: CachedSet | undefined;
+
+  constructor(host: StrategyHost, options: FileStrategyOptions = {}) {
+    this.host = host;
+    this.#options = options;
+  }
+
+  async create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef> {
+    const place = await makePlace(this.host, resource);
+    try {
+      const { metadata } = await this.workspace.create(place, options);
+      const base = createHash("sha256")
+        .update(JSON.stringify([place.root, metadata]))
+        .digest("hex");
+      return this.host.newRef(planId, resource, { ...placeMetadata(place), ...metadata }, base);
+    } catch (cause) {
+      const residue = await this.workspace.destroy(place);
+      if (residue.length === 0) await removePlace(place);
+      if (cause instanceof SandboxError) throw cause;
+      throw new SandboxCreationError(`The sandbox could not be made: ${describeThrown(cause)}`, {
+        operation: "create",
+        cause,
+        data: { stage: "workspace", residue },
+      });
+    }
+  }
+
+  async read(ref: SandboxRef, path: PathInput): Promise<Uint8Array> {
+    const place = await this.#place(ref);
+    return this.workspace.read(place, resolveInput(place, path));
+  }
+
+  async write(ref: SandboxRef, path: PathInput, content: Uint8Array | string): Promise<Change> {
+    const place = await this.#place(ref);
+    const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
+    return describeWrite(this.workspace, place, resolveInput(place, path), bytes, this.host.clock);
+  }
+
+  async diff(ref: SandboxRef, options: DiffOptions = {}): Promise<DiffView> {
+    const place = await this.#place(ref);
+    return diffFiles(place, (await this.#changes(place, options)).set, this.workspace, options);
+  }
+
+  commit(ref: SandboxRef, options?: CommitOptions): Promise<CommitResult> {
+    return this.host.commitAlone(this, ref, options);
+  }
+
+  undoCommit(ref: SandboxRef, options?: CallOptions): Promise<void> {
+    return this.host.undoAlone(this, ref, options);
+  }
+
+  async rollback(ref: SandboxRef): Promise<void> {
+    const place = await this.#place(ref);
+    await this.workspace.quiesce(place, "rollback");
+    const { leftovers } = await this.workspace.discard(place);
+    if (leftovers.length > 0) {
+      this.host.emit(
+        "sandbox.leftoversKept",
+        { sandboxId: ref.sandboxId, paths: [...leftovers] },
+        "warning",
+      );
+    }
+  }
+
+  async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    await this.workspace.checkpoint(await this.#place(ref), checkpointId);
+  }
+
+  async restoreCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    const place = await this.#place(ref);
+    await this.workspace.quiesce(place, "rollback");
+    await this.workspace.restore(place, checkpointId);
+  }
+
+  async deleteCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    await this.workspace.deleteCheckpoint(await this.#place(ref), checkpointId);
+  }
+
+  async cleanup(ref: SandboxRef, _options?: CleanupOptions): Promise<void> {
+    const place = await this.#place(ref);
+    await this.workspace.quiesce(place, "cleanup");
+    const remaining = await this.workspace.destroy(place);
+    if (remaining.length > 0) {
+      throw new SandboxCleanupError("Some files of the sandbox could not be removed", {
+        operation: "cleanup",
+        hint: "Remove what blocks them (such as an immutable flag), then call cleanup again.",
+        data: { remaining },
+      });
+    }
+    await removePlace(place);
+  }
+
+  async getPath(ref: SandboxRef, path: PathInput = ""): Promise<string> {
+    const place = await this.#place(ref);
+    const relative = resolveInput(place, path, "root");
+    const root = await this.workspace.path(place);
+    if (place.only !== null) return displayPath(root);
+    assertBeneath(root, relative);
+    return displayPath(root) + (relative === "" ? "" : `/${displayPath(relative)}`);
+  }
+
+  async list(ref: SandboxRef, path: PathInput): Promise<readonly ListedEntry[]> {
+    const place = await this.#place(ref);
+    const entries = await this.workspace.list(place, resolveInput(place, path, "root"));
+    return place.only === null
+      ? entries
+      : entries.filter((entry) => entry.name === displayPath(place.only!));
+  }
+
+  async remove(ref: SandboxRef, path: PathInput): Promise<void> {
+    const place = await this.#place(ref);
+    await this.workspace.remove(place, resolveInput(place, path));
+  }
+
+  async rename(ref: SandboxRef, from: PathInput, to: PathInput): Promise<void> {
+    const place = await this.#place(ref);
+    if (place.only !== null) throw pathError(resolveInput(place, from), "outside");
+    await this.workspace.rename(place, resolveInput(place, from), resolveInput(place, to));
+  }
+
+  /** Whether a commit would publish anything; one scan that a following `prepare` uses again. */
+  async hasChanges(ref: SandboxRef): Promise<boolean> {
+    const place = await this.#place(ref);
+    const { set } = await this.#changes(place, {});
+    this.#lastSet = { sandboxId: ref.sandboxId, set };
+    return set.changes.some((change) => change.implied !== true);
+  }
+
+  async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
+    const place = await this.#place(ref);
+    if (tx.kind === "undo") return this.#commits.prepareUndo(place);
+    await this.workspace.quiesce(place, "commit");
+    try {
+      const { set, left } = await this.#changesOnce(place, options);
+      if (options.expect !== undefined) await this.#expect(place, set, options.expect);
+      return await this.#commits.prepare(place, tx, set, left, options);
+    } catch (error) {
+      throw error instanceof SandboxError ? error : commitFailure(error, null);
+    }
+  }
+
+  async fence(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    const place = await this.#place(ref);
+    const record = tx.record as unknown as CommitRecord;
+    await (tx.kind === "undo"
+      ? this.#commits.fenceUndo(place, record)
+      : this.#commits.fence(place, record));
+  }
+
+  async commitPrepared(ref: SandboxRef, tx: TransactionPart): Promise<CommitResult> {
+    const place = await this.#place(ref);
+    const record = tx.record as unknown as CommitRecord;
+    return tx.kind === "undo"
+      ? this.#commits.applyUndo(place, record)
+      : this.#commits.apply(place, record);
+  }
+
+  async reversePrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    const place = await this.#place(ref);
+    const record = tx.record as unknown as CommitRecord;
+    if (tx.kind === "undo") await this.#commits.apply(place, record);
+    else await this.#commits.reverse(place, record);
+  }
+
+  async abandonPrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    if (tx.kind === "commit") await this.#commits.abandon(await this.#place(ref), tx);
+  }
+
+  async forget(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    // A commit's staged folder now is its undo data; only an undo has nothing more to keep.
+    if (tx.kind !== "undo") return;
+    await this.#place(ref);
+    await this.#commits.drop((tx.record as unknown as CommitRecord).stage);
+  }
+
+  get #commits(): FileCommit {
+    this.#commitPart ??= new FileCommit(this.host, this.workspace, {
+      exclude: this.#options.exclude ?? [],
+      policy: this.#options.policy ?? {},
+    });
+    return this.#commitPart;
+  }
+
+  #place(ref: SandboxRef): Promise<OpenPlace> {
+    return openPlace(this.host, ref);
+  }
+
+  async #changes(
+    place: OpenPlace,
+    options: CallOptions,
+  ): Promise<{ set: ChangeSet; left: number }> {
+    // After a commit the workspace is what was committed; there is nothing more to publish.
+    if ((await readCommitted(place)) !== null)
+      return { set: { changes: [], skipped: [] }, left: 0 };
+    const set = await this.workspace.changes(place, options);
+    const { published, left } = filterPublished(set.changes, this.#options.exclude ?? []);
+    return { set: { changes: published, skipped: set.skipped }, left: left.length };
+  }
+
+  async #changesOnce(
+    place: OpenPlace,
+    options: CallOptions,
+  ): Promise<{ set: ChangeSet; left: number }> {
+    const known = this.#lastSet;
+    this.#lastSet = undefined;
+    const isUsable =
+      this.capabilities.changeTracking === "scan" && known?.sandboxId === place.ref.sandboxId;
+    return isUsable ? { set: known.set, left: 0 } : this.#changes(place, options);
+  }
+
+  async #expect(place: OpenPlace, set: ChangeSet, digest: string): Promise<void> {
+    if (digestChanges(await describeSet(place, set)) === digest) return;
+    throw new SandboxCommitError(
+      "The sandbox changed after it was reviewed; nothing was published",
+      {
+        operation: "commit",
+        hint: "Look at the diff again and commit with its digest.",
+        data: {
+          originalRestored: true,
+          undoDataAt: null,
+          failedPath: null,
+          appliedCount: 0,
+          reason: "digest",
+        },
+      },
+    );
+  }
+}

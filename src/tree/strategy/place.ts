@@ -1,0 +1,128 @@
+import { lstat, mkdir, realpath, rm } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type { StrategyHost } from "../../contract/host.ts";
+import { SandboxCreationError, errnoOf } from "../../errors/index.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  isWithin,
+  toBytePath,
+} from "../../model/byte-path.ts";
+import type { Resource } from "../../model/resource.ts";
+import type { SandboxRef } from "../../model/sandbox-ref.ts";
+import { mountAt } from "../../platform/mount-table.ts";
+import type { OpenPlace, SandboxPlace } from "../workspace.ts";
+
+/** The root of the whole file system and what every program needs: never a resource as a whole. */
+const PROTECTED = new Set(["/", "/proc", "/sys", "/dev", "/run"]);
+
+/**
+ * Finds the real root of a resource and makes a private folder for a new sandbox on its device.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`) when the location does not fit the resource's type.
+ */
+export async function makePlace(host: StrategyHost, resource: Resource): Promise<SandboxPlace> {
+  const located = await locate(resource);
+  const area = await host.areaFor(resource.location);
+  const folder = `${area.path}/sandboxes`;
+  const sandboxId = host.ids.next();
+  const directory = `${folder}/${sandboxId}`;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(directory, { mode: 0o700 });
+  } catch (cause) {
+    throw creationError(resource, "storage", `No sandbox can be stored in ${area.path}`, cause);
+  }
+  const own = await Promise.all([area.path, host.stateDirectory].map((path) => resolved(path)));
+  return {
+    sandboxId,
+    resource,
+    directory: toBytePath(directory),
+    root: located.root,
+    only: located.only,
+    exclude: insideOf(located.root, own.map(toBytePath)),
+  };
+}
+
+/** Where a sandbox lives, from its ref; the ref was checked before. */
+export async function openPlace(host: StrategyHost, ref: SandboxRef): Promise<OpenPlace> {
+  const { directory, root, only, exclude } = ref.metadata;
+  return {
+    ref,
+    sandboxId: ref.sandboxId,
+    resource: await host.resourceOf(ref),
+    directory: directory as BytePath,
+    root: root as BytePath,
+    only: (only ?? null) as BytePath | null,
+    exclude: (exclude ?? []) as unknown as readonly RelativePath[],
+  };
+}
+
+/** Facts about the place that go into the ref. */
+export function placeMetadata(place: SandboxPlace): {
+  directory: string;
+  root: string;
+  only: string | null;
+  exclude: readonly string[];
+} {
+  const { directory, root, only, exclude } = place;
+  return { directory, root, only, exclude };
+}
+
+/** Removes the empty folder of a sandbox that is gone. */
+export async function removePlace(place: SandboxPlace): Promise<void> {
+  await rm(displayPath(place.directory), { recursive: true, force: true });
+}
+
+async function locate(resource: Resource): Promise<{ root: BytePath; only: BytePath | null }> {
+  const { location, type } = resource;
+  let real: string;
+  try {
+    real = await realpath(location);
+  } catch (cause) {
+    const what = errnoOf(cause) === "EACCES" ? "may not be read" : "does not exist";
+    throw creationError(resource, "locate", `${location} ${what}`, cause);
+  }
+  const found = await lstat(real);
+  if (type === "fs-file") {
+    if (!found.isFile())
+      throw creationError(resource, "locate", `${location} is not a regular file`);
+    return { root: toBytePath(dirname(real)), only: toBytePath(basename(real)) };
+  }
+  if (!found.isDirectory())
+    throw creationError(resource, "locate", `${location} is not a directory`);
+  if (PROTECTED.has(real))
+    throw creationError(resource, "locate", `${location} cannot be a resource`);
+  if (type === "fs-mount" && (await mountAt(toBytePath(real))) === undefined) {
+    throw creationError(resource, "locate", `${location} is not a mount point`);
+  }
+  return { root: toBytePath(real), only: null };
+}
+
+function creationError(
+  resource: Resource,
+  stage: string,
+  message: string,
+  cause?: unknown,
+): SandboxCreationError {
+  return new SandboxCreationError(message, {
+    operation: "create",
+    resourceId: resource.resourceId,
+    data: { stage, residue: [] },
+    hint: "Check the location and type of the resource.",
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+async function resolved(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+function insideOf(root: BytePath, paths: readonly BytePath[]): RelativePath[] {
+  const inside = paths.filter((path) => path !== root && isWithin(path, root));
+  const relative = inside.map((path) => path.slice(root.length + 1) as RelativePath);
+  // An area inside the state directory needs no mask of its own.
+  return [...new Set(relative)].filter(
+    (path) => !relative.some((other) => other !== path && isWithin(path, other)),
+  );
+}
