@@ -34,8 +34,7 @@ function damageOf(file: string): string {
   try {
     return `no error: ${JSON.stringify(readRecordSync(file, SAMPLE))}`;
   } catch (error) {
-    if (!(error instanceof RecordDamagedError)) throw error;
-    expect(error).toMatchObject({ code: "RECORD_DAMAGED", data: { file } });
+    if (!(error instanceof RecordDamagedError) || error.data.file !== file) throw error;
     return error.data.reason;
   }
 }

@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { StorageArea } from "../../src/contract/host.ts";
 import { openStateDirectory } from "../../src/journal/state-directory.ts";
 import { findArea } from "../../src/journal/storage-area.ts";
 import { renameObstacle } from "../../src/journal/rename-probe.ts";
@@ -31,7 +30,7 @@ function run(command: string, ...args: string[]): string {
 }
 
 /** A real rename out of the area into the resource. */
-function expectRenames(area: StorageArea, data: string): void {
+function expectRenames(area: { readonly path: string }, data: string): void {
   const from = join(area.path, "trial");
   writeFileSync(from, "moved");
   renameSync(from, join(data, "trial"));

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -5,11 +6,10 @@ import type { OpenTransaction } from "../../src/journal/open-transaction.ts";
 import { openStateDirectory } from "../../src/journal/state-directory.ts";
 import { TransactionLog } from "../../src/journal/transaction-log.ts";
 import type { Done, Intent } from "../../src/journal/transaction-record.ts";
-import { createIdSource } from "../../src/platform/ids.ts";
 import { tempFolder } from "../support/temp.ts";
 import { sampleRecord } from "./sample-record.ts";
 
-const ids = createIdSource();
+const ids = { next: (): string => randomBytes(13).toString("hex") };
 const { ref } = sampleRecord("plan", "sandbox");
 const AT = "2024-01-01T00:00:00.000Z";
 const INTENT: Intent = {

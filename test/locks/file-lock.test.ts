@@ -35,17 +35,14 @@ it("lets readers in together, and nobody past a waiting writer", async () => {
   const order: string[] = [];
   const first = await acquireLock(file, TOGETHER);
   const second = await acquireLock(file, TOGETHER);
-  const writer = acquireLock(file, ALONE).then(async (lock) => {
-    order.push("writer");
-    await lock[Symbol.asyncDispose]();
-  });
-  const late = acquireLock(file, TOGETHER).then(async (lock) => {
-    order.push("reader");
-    await lock[Symbol.asyncDispose]();
-  });
+  const come = async (name: string, options: typeof ALONE | typeof TOGETHER): Promise<void> => {
+    await using _lock = await acquireLock(file, options);
+    order.push(name);
+  };
+  const waiting = [come("writer", ALONE), come("reader", TOGETHER)];
   await expect(acquireLock(file, AT_ONCE)).rejects.toMatchObject({ code: "PLAN_BUSY" });
   for (const lock of [first, second]) await lock[Symbol.asyncDispose]();
-  await Promise.all([writer, late]);
+  await Promise.all(waiting);
   expect(order).toEqual(["writer", "reader"]);
 });
 
