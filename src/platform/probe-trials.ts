@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import type { RunResult } from "../contract/host.ts";
+import { describeThrown } from "../errors/index.ts";
 import type { Ability } from "./ability.ts";
 import { mountById } from "./mount-table.ts";
 import {
@@ -65,33 +66,43 @@ export const tryUserNamespaceOverlay: Trial = async (place, timeoutMs) => {
 /** fuse-overlayfs, mounted for this user. */
 export const tryFuseOverlay: Trial = async (place, timeoutMs) => {
   const where = { cwd: place.workingDirectory, timeoutMs };
-  try {
-    accessSync("/dev/fuse", constants.R_OK | constants.W_OK);
-    const mounted = await run("fuse-overlayfs", ["-o", LAYERS, "merged"], where);
-    if (mounted.exitCode !== 0)
-      return abilityFrom(mounted, "see the documentation of fuse-overlayfs");
-  } catch (error) {
-    if (isErrno(error, "ENOENT") && error.syscall !== "access") {
-      return {
-        works: false,
-        reason: "the program fuse-overlayfs is not installed",
-        hint: "apt-get install fuse-overlayfs",
-      };
-    }
-    if (!isErrno(error, "ENOENT", "EACCES", "EPERM")) throw error;
-    return {
-      works: false,
-      reason: `/dev/fuse cannot be used: ${error.code}`,
-      hint: "load the kernel module fuse and allow read and write",
-    };
-  }
+  const obstacle = (await missingFuseProgram(timeoutMs)) ?? unusableFuseDevice();
+  if (obstacle !== null) return obstacle;
+  const hint = "see the documentation of fuse-overlayfs";
+  const mounted = await run("fuse-overlayfs", ["-o", LAYERS, "merged"], where);
+  if (mounted.exitCode !== 0) return abilityFrom(mounted, hint);
   const checked = await run("sh", ["-c", CHECK_VIEW], where);
   const unmounted = await run("fusermount3", ["-u", "merged"], where);
-  return abilityFrom(
-    checked.exitCode === 0 ? unmounted : checked,
-    "see the documentation of fuse-overlayfs",
-  );
+  return abilityFrom(checked.exitCode === 0 ? unmounted : checked, hint);
 };
+
+async function missingFuseProgram(timeoutMs: number): Promise<Ability | null> {
+  try {
+    await run("fuse-overlayfs", ["--version"], { timeoutMs });
+    return null;
+  } catch (error) {
+    // EACCES: one of the folders in PATH may not be searched, and the others do not have it.
+    if (!isErrno(error, "ENOENT", "EACCES")) throw error;
+    return {
+      works: false,
+      reason: "the program fuse-overlayfs is not installed",
+      hint: "apt-get install fuse-overlayfs",
+    };
+  }
+}
+
+function unusableFuseDevice(): Ability | null {
+  try {
+    accessSync("/dev/fuse", constants.R_OK | constants.W_OK);
+    return null;
+  } catch (error) {
+    return {
+      works: false,
+      reason: `/dev/fuse cannot be used: ${describeThrown(error)}`,
+      hint: "load the kernel module fuse and allow reading and writing its device",
+    };
+  }
+}
 
 /** Sharing content between two files. */
 export const tryReflink: Trial = async (place) => {

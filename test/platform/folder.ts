@@ -1,6 +1,7 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { type FileSystemKind, type FileSystemOptions, mountFileSystem } from "../support/loop.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 import { tempFolder } from "../support/temp.ts";
 
 /** File systems whose answers differ and that every call has to work on. */
@@ -12,9 +13,12 @@ export interface Folder {
   readonly fd: number;
 }
 
-/** Makes a folder for the running test, on the disk or in a tmpfs of its own, and opens it. */
+/** Makes a folder for the running test, on the disk or in memory, and opens it. */
 export function openFolder(place: (typeof PLACES)[number] = "ext4"): Folder {
-  return place === "ext4" ? openPath(tempFolder()) : openFileSystem(place);
+  if (place === "ext4") return openPath(tempFolder());
+  const path = mkdtempSync("/dev/shm/cofferdam-test-");
+  onTestFinished(() => removeFolder(path));
+  return openPath(path);
 }
 
 /** Makes a file system for the running test and opens its root. */

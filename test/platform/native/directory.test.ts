@@ -11,7 +11,7 @@ import {
   statAt,
   symlinkAt,
 } from "../../../src/platform/native/index.ts";
-import { PLACES, codeOf, openFileSystem, openFolder, openPath } from "../folder.ts";
+import { PLACES, codeOf, openFolder, openPath } from "../folder.ts";
 
 const LETTERS: Record<string, string> = {
   d: "directory",
@@ -46,7 +46,6 @@ describe.each(PLACES)("on %s", (place) => {
     mknodAt(fd, "fifo", MODE.fifo | 0o600);
     mknodAt(fd, "socket", MODE.socket | 0o600);
     mknodAt(fd, "character", MODE.characterDevice);
-    mknodAt(fd, "block", MODE.blockDevice, 7, 1);
     expect(byName(readDirectory(fd))).toEqual(foundBy(path));
   });
 
@@ -80,17 +79,6 @@ describe.each(PLACES)("on %s", (place) => {
     expect(agrees).toEqual([true, true, true]);
     expect(seen).toEqual({ a: 1, bb: null, ccc: 3 });
   });
-});
-
-test("finds the types itself where the file system does not tell them", () => {
-  const { path, fd } = openFileSystem("ext4", { formatOptions: ["-O", "^filetype"] });
-  writeFileSync(join(path, "file"), "");
-  mkdirSync(join(path, "folder"));
-  symlinkAt("x", fd, "link");
-  const scanner = new DirectoryScanner();
-  scanner.open(fd);
-  expect([scanner.next(), scanner.typeBits]).toEqual([true, 0]);
-  expect(byName(readDirectory(fd))).toEqual(foundBy(path));
 });
 
 test("refuses what is not an open folder", () => {

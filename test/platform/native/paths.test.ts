@@ -101,27 +101,6 @@ describe.each(PLACES)("on %s", (place) => {
     linkFd(file, fd, "named");
     expect(readFileSync(join(path, "named"), "utf8")).toBe("late");
   });
-
-  test("makes fifos, sockets and devices", () => {
-    const { path, fd } = openFolder(place);
-    mknodAt(fd, "fifo", MODE.fifo | 0o600);
-    mknodAt(fd, "socket", MODE.socket | 0o600);
-    mknodAt(fd, "whiteout", MODE.characterDevice);
-    mknodAt(fd, "block", MODE.blockDevice | 0o600, 259, 70_000);
-    expect(listing(path)).toEqual(["block|b|", "fifo|p|", "socket|s|", "whiteout|c|"]);
-    const numbers = execFileSync("stat", [
-      "-c",
-      "%Hr:%Lr",
-      join(path, "block"),
-      join(path, "whiteout"),
-    ]);
-    expect(numbers.toString()).toBe("259:70000\n0:0\n");
-    expect(statAt(fd, "block")).toMatchObject({
-      type: "blockDevice",
-      rdevMajor: 259,
-      rdevMinor: 70_000,
-    });
-  });
 });
 
 describe("openBeneath", () => {
