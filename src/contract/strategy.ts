@@ -26,6 +26,12 @@ export interface PublishPolicy {
   readonly specialBits?: "refuse" | "drop" | "allow";
 }
 
+/** Options of `checkpoint`. */
+export interface CheckpointOptions extends CallOptions {
+  /** Kept with the checkpoint, for people. */
+  readonly note?: string;
+}
+
 /** Options of `commit` and of `prepare`. */
 export interface CommitOptions extends CallOptions {
   readonly message?: string;
@@ -52,8 +58,10 @@ export interface TransactionPart {
   readonly member: number;
   /** `undo` publishes the earlier state again. */
   readonly kind: "commit" | "undo";
-  /** What `prepare` returned; kept durably with the intent. */
+  /** What `prepare` returned; kept durably with the intent. An object with `noop: true` means that nothing is to be done. */
   readonly record: Json;
+  /** For an undo: the commit that is taken back, with the record it was made with, where one is known. */
+  readonly undoes?: { readonly ulid: string; readonly record: Json };
 }
 
 /** An entry of a directory in a sandbox's view. */
@@ -102,7 +110,7 @@ export interface SandboxStrategy {
   /** Discards the edits: the sandbox shows the resource as it is now. Never touches the resource. */
   rollback(ref: SandboxRef, options?: CallOptions): Promise<void>;
   /** Keeps the present state of the sandbox under an id. */
-  checkpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
+  checkpoint(ref: SandboxRef, checkpointId: string, options?: CheckpointOptions): Promise<void>;
   /** Brings the sandbox back to a kept state; other checkpoints stay. */
   restoreCheckpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
   /** Frees everything the sandbox owns. Idempotent; never touches the resource. */
@@ -117,6 +125,11 @@ export interface SandboxStrategy {
   /** Capability `pathCalls`: moves an entry. */
   rename?(ref: SandboxRef, from: PathInput, to: PathInput, options?: CallOptions): Promise<void>;
 
+  /**
+   * Whether a commit would publish anything. Changes nothing; where it says no, a commit costs nothing but the status.
+   * Without it a commit always goes through `prepare`.
+   */
+  hasChanges?(ref: SandboxRef, options?: CallOptions): Promise<boolean>;
   /** Capability `prepare`: does everything that can fail; the answer is kept as `tx.record`. */
   prepare?(ref: SandboxRef, tx: TransactionPart, options?: CommitOptions): Promise<Json>;
   /** Capability `prepare`: locks briefly and verifies that the base still is what `prepare` saw. */

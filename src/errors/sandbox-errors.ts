@@ -81,7 +81,17 @@ export class SandboxCleanupError extends SandboxError<{ readonly remaining: read
 export class SandboxPathError extends SandboxError<{
   readonly path: string;
   readonly reason:
-    "missing" | "directory" | "notDirectory" | "special" | "symlink" | "unreadable" | "exists" | "notEmpty" | "outside";
+    | "missing"
+    | "directory"
+    | "notDirectory"
+    | "special"
+    | "symlink"
+    | "unreadable"
+    | "unwritable"
+    | "exists"
+    | "notEmpty"
+    | "outside"
+    | "tooLong";
 }> {
   readonly code = "SANDBOX_PATH";
 }
@@ -89,7 +99,7 @@ export class SandboxPathError extends SandboxError<{
 /** The checkpoint cannot be made, found or restored. */
 export class CheckpointError extends SandboxError<{
   readonly checkpointId: string;
-  readonly reason: "unknown" | "duplicate" | "malformed" | "unsupported" | "damaged";
+  readonly reason: "unknown" | "duplicate" | "malformed" | "unsupported" | "damaged" | "failed";
 }> {
   readonly code = "CHECKPOINT";
 }

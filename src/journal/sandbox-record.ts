@@ -25,8 +25,8 @@ export type InFlight =
       readonly operation: "commit" | "undoCommit" | "rollback";
       /** The status before the call. */
       readonly from: SandboxStatus;
-      /** The transaction that carries the decision, for strategies that prepare. */
-      readonly transaction: string;
+      /** The transaction that carries the decision, for strategies that prepare; null when none is needed. */
+      readonly transaction: string | null;
       /** The resource is as before the commit: only the workspace is left to reset. */
       readonly undone: boolean;
     }

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
@@ -58,13 +66,7 @@ export class TransactionLog {
 
   /** Whether the transaction still has something to be done. */
   isRunning(ulid: string): boolean {
-    try {
-      statSync(join(this.#running, ulid));
-      return true;
-    } catch (error) {
-      if (isErrno(error, "ENOENT")) return false;
-      throw error;
-    }
+    return existsSync(join(this.#running, ulid));
   }
 
   /** The intent, read without the lock. */
