@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorClasses } from "./error-classes.mjs";
+
+/** What docs/errors.md does not say about the error classes, one line each. */
+export function undocumentedErrors(root, folder) {
+  const page = readFileSync(join(folder, "docs/errors.md"), "utf8");
+  const classes = errorClasses(root);
+  const sections = new Map(
+    page
+      .split(/^### /m)
+      .slice(1)
+      .map((section) => [section.split("\n", 1)[0].trim(), section]),
+  );
+  const unknown = [...sections.keys()].filter((name) => !classes.some((one) => one.name === name));
+  return [
+    ...classes.flatMap((one) => gaps(one, sections.get(one.name))),
+    ...unknown.map((name) => `docs/errors.md: there is no class ${name}`),
+  ];
+}
+
+function gaps({ name, code, fields }, section) {
+  if (section === undefined) return [`docs/errors.md: no section "### ${name}"`];
+  const words = [code, ...fields.flatMap((field) => [field.name, ...field.choices])];
+  return words
+    .filter((word) => !section.includes(`\`${word}\``))
+    .map((word) => `docs/errors.md: the section on ${name} does not name \`${word}\``);
+}
