@@ -148,16 +148,11 @@ export class StrategyRegistry {
   async #load(name: string): Promise<SandboxStrategy> {
     const entry = this.#entryOf(name);
     if (!this.#entries.has(name)) this.#unnamed.set(name, entry);
-    try {
-      const strategy = await entry.make();
-      // A replacement that was registered meanwhile stays.
-      const current = this.#entries.get(name) ?? this.#unnamed.get(name);
-      if (current === entry) this.#ready.set(name, strategy);
-      return strategy;
-    } catch (error) {
-      this.#unnamed.delete(name);
-      throw error;
-    }
+    const strategy = await entry.make();
+    // A replacement that was registered meanwhile stays.
+    const current = this.#entries.get(name) ?? this.#unnamed.get(name);
+    if (current === entry) this.#ready.set(name, strategy);
+    return strategy;
   }
 
   #entryOf(name: string): StrategyEntry {

@@ -98,6 +98,28 @@ describe("nothing outside the allowed folders and packages is imported", () => {
     for (const name of names) expect(await attack.refusal(open, name)).toBe("notAllowed");
   });
 
+  it("refuses URLs that are given apart from the class (R119)", async () => {
+    const attack = new Attack();
+    const { registry } = await attack.open();
+    const modules = [
+      `data:text/javascript,${encodeURIComponent(attack.text)}`,
+      pathToFileURL(join(attack.outside, "evil.mjs")).href,
+      "node:fs",
+      "https://127.0.0.1:9/evil.mjs",
+      "anything:else",
+    ];
+    for (const module of modules) {
+      const registration = registry.register("mine", { module, exportName: "DirectorySnapshot" });
+      const error = await rejection(registration);
+      expect(error).toMatchObject({
+        code: "STRATEGY_LOAD",
+        data: { module, reason: "notAllowed" },
+      });
+    }
+    expect(existsSync(attack.marker)).toBe(false);
+    expect(registry.has("mine")).toBe(false);
+  });
+
   it("refuses them as custom strategies of a configuration as well (R119)", async () => {
     const attack = new Attack();
     const { report } = await attack.open(`

@@ -1,5 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { transformSync } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { StrategyLoadError } from "../../src/errors/index.ts";
 import type { DirectorySnapshot } from "../fixtures/strategies/directory-snapshot.ts";
@@ -145,8 +148,11 @@ sandbox: { plugin_packages: ["@acme/modern", old, hoisted] }
   it("tells what is wrong with a module: missing, throwing, without the export", async () => {
     const project = new Project();
     const marker = join(project.outer, "marker");
-    project.put("throws.mjs", `${markerCode(marker)}throw new RangeError("on import");`);
-    project.put("throws.ts", `throw new RangeError("in TypeScript");`);
+    const throwing = (extension: string): string =>
+      `${markerCode(`${marker}.${extension}`)}throw new RangeError("on import");`;
+    project.put("throws.mjs", throwing("mjs"));
+    project.put("throws.cjs", transformSync(throwing("cjs"), { format: "cjs" }).code);
+    project.put("throws.ts", throwing("ts"));
     project.put("syntax.mjs", "export class {");
     project.put("lonely.mjs", `import "./nowhere.mjs"; export class A {}`);
     project.put("other.mjs", "export class Other {}; export const constructor = 1;");
@@ -166,12 +172,16 @@ sandbox: { plugin_packages: ["@acme/modern", old, hoisted] }
     expect(await reasonOf("./other.mjs:A")).toBe("noExport");
     expect(await reasonOf("./other.mjs:default")).toBe("noExport");
     expect(await reasonOf("./other.mjs:toString")).toBe("noExport");
-    expect(await reasonOf("./throws.ts:A")).toBe("failed");
-    const error = await rejection(registry.resolve("./throws.mjs:A"));
-    expect(error.cause).toBeInstanceOf(RangeError);
-    const again = await rejection(registry.resolve("./throws.mjs:A"));
-    expect(again.cause).toBe(error.cause);
-    expect(readFileSync(marker, "utf8")).toBe("run\n");
+    for (const extension of ["mjs", "cjs", "ts"]) {
+      const name = `./throws.${extension}:A`;
+      const error = await rejection(registry.resolve(name));
+      expect(error).toMatchObject({ code: "STRATEGY_LOAD", data: { reason: "failed" } });
+      expect(error.cause).toBeInstanceOf(RangeError);
+      const again = await rejection(registry.resolve(name));
+      expect(again.cause).toBe(error.cause);
+      expect(readFileSync(`${marker}.${extension}`, "utf8")).toBe("run\n");
+      expect(registry.describe(name).status).toBe("failed");
+    }
     expect(registry.names()).not.toContain("./throws.mjs:A");
   });
 
@@ -187,8 +197,14 @@ sandbox: { plugin_packages: ["@acme/modern", old, hoisted] }
     const project = new Project();
     project.put("p.ts", strategyModule("typescript"));
     const { registry } = await project.open();
-    const before = [readdirSync(project.outer), readdirSync(project.folder)];
+    project.put("node_modules/.cache/other", "");
+    const caches = [join(tmpdir(), "jiti"), join(tmpdir(), "jiti-esm"), "node_modules/.cache/jiti"];
+    const everything = (): unknown => [
+      execFileSync("find", [project.outer], { encoding: "utf8" }),
+      caches.filter((folder) => existsSync(folder)),
+    ];
+    const before = everything();
     await registry.resolve("./p.ts:DirectorySnapshot");
-    expect([readdirSync(project.outer), readdirSync(project.folder)]).toEqual(before);
+    expect(everything()).toEqual(before);
   });
 });
