@@ -43,13 +43,13 @@ module.exports = {
       "platform-and-tree-below",
       "The tree engine and the platform know neither strategies nor what stands above them.",
       { path: "^src/(platform|tree)/" },
-      { path: "^src/(?!model|errors|contract|platform|tree)[a-z-]+/|^src/index\\.ts$" },
+      { path: "^src/(manager|strategies|registry|config|exec|cli|testing)/|^src/index\\.ts$" },
     ),
     forbid(
       "platform-lowest",
-      "The platform does not know the tree engine.",
+      "The platform knows neither the tree engine nor the records.",
       { path: "^src/platform/" },
-      { path: "^src/tree/" },
+      { path: "^src/(tree|journal|locks)/" },
     ),
     forbid(
       "strategies-below-manager",
@@ -59,9 +59,9 @@ module.exports = {
     ),
     forbid(
       "strategies-apart",
-      "A strategy uses another one only through its strategy.ts.",
+      "A strategy does not look into another one; copy/ is what the copying ones share.",
       { path: "^src/strategies/([^/]+)/" },
-      { path: "^src/strategies/[^/]+/", pathNot: "^src/strategies/($1/|[^/]+/strategy\\.ts$)" },
+      { path: "^src/strategies/[^/]+/", pathNot: "^src/strategies/($1|copy)/" },
     ),
     forbid(
       "manager-knows-no-strategy",
@@ -92,15 +92,27 @@ module.exports = {
       "Tests of behaviour use public calls only.",
       {
         path: "^test/",
-        pathNot: `^test/(${WITH_INNER_TESTS}|support|setup|quality|support-tests)/`,
+        pathNot: `^test/(${WITH_INNER_TESTS}|support|setup|quality|support-tests|fixtures)/`,
       },
       { path: "^src/", pathNot: "^src/(index\\.ts$|testing/)" },
     ),
     forbid(
       "inner-tests-of-their-own-module",
       "Tests that look inside look into their own module.",
-      { path: `^test/(${WITH_INNER_TESTS})/` },
-      { path: "^src/", pathNot: "^src/($1/|index\\.ts$|testing/|model/|errors/)" },
+      { path: `^test/(${WITH_INNER_TESTS})/`, pathNot: "^test/registry/" },
+      { path: "^src/", pathNot: `^src/($1|testing)/|^src/index\\.ts$|${DOMAIN}` },
+    ),
+    forbid(
+      "registry-is-built-from-config",
+      "The tests of configuration and registry may use both.",
+      { path: "^test/registry/" },
+      { path: "^src/", pathNot: `^src/(registry|config|testing)/|^src/index\\.ts$|${DOMAIN}` },
+    ),
+    forbid(
+      "fixtures-are-plug-ins",
+      "Strategies made for tests use what a plug-in gets.",
+      { path: "^test/fixtures/" },
+      { path: "^src/", pathNot: `^src/platform/|^src/index\\.ts$|${DOMAIN}` },
     ),
     forbid(
       "support-imports-nothing-of-ours",

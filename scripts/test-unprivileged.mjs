@@ -36,7 +36,8 @@ function readableCheckout() {
   chownSync(folder, NOBODY.uid, NOBODY.gid);
   chmodSync(folder, 0o755);
   run(process.execPath, ["scripts/build.mjs"]);
-  if (spawnSync("test", ["-r", "package.json"], { cwd: root, ...NOBODY }).status === 0) return root;
+  const probe = spawnSync("test", ["-r", join(root, "package.json")], { cwd: "/", ...NOBODY });
+  if (probe.status === 0) return root;
   const copy = join(folder, "checkout");
   run("cp", ["-a", "--reflink=auto", root, copy]);
   run("chmod", ["-R", "a+rX", copy]);
