@@ -1,0 +1,99 @@
+import { RecordDamagedError } from "../../errors/index.ts";
+import type { BytePath, RelativePath } from "../../model/byte-path.ts";
+import { type StatBuffer, chmodAt } from "../../platform/native/index.ts";
+import { type EntryRecord, lookAt, recordOf } from "./entry-record.ts";
+import type { Place } from "./move-entry.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { readRecord, writeRecord } from "./record-file.ts";
+import type { RecordedEntry, Step } from "./step.ts";
+import type { Shelved } from "./steps-result.ts";
+import { type PackedEntries, packEntries, unpackEntries } from "./step-codec.ts";
+import { walkBelow } from "./walk-below.ts";
+
+/** What one step left behind. */
+export interface AppliedStep {
+  /** What is at the path now, with everything below it; empty when nothing is. */
+  readonly published: readonly RecordedEntry[];
+  /** What was there before and now lies in the stage, with everything below it; empty when nothing was. */
+  readonly kept: readonly RecordedEntry[];
+}
+
+const NAME = "applied";
+
+/** Looks at what the steps left in the tree and in the stage. Puts modes right that a crash left open. */
+export function lookAtApplied(context: PublishContext): AppliedStep[] {
+  return context.list.steps.map((step) => ({
+    published:
+      step.staged === null ? [] : collect(context.now, context.placeOf(step), step, step.staged),
+    kept: collect(context.slot, context.keptOf(step), step, step.old),
+  }));
+}
+
+/** Entries that came out of the tree and are not what the step expected there. */
+export function shelvedBy(context: PublishContext, step: Step, { kept }: AppliedStep): Shelved[] {
+  const expected = new Map<RelativePath, EntryRecord>(step.below);
+  if (step.old !== null) expected.set(step.path, step.old);
+  return kept.flatMap(([path, record]) => {
+    const old = expected.get(path);
+    if (record.type === "special" || (old !== undefined && isSameRecord(record, old))) return [];
+    return [
+      { path, keptAt: `${context.keptPath(step)}${path.slice(step.path.length)}` as BytePath },
+    ];
+  });
+}
+
+/** Makes the outcome of the steps durable: what undo will compare with. */
+export function writeApplied(stageFd: number, applied: readonly AppliedStep[]): void {
+  const packed = applied.map(({ published, kept }) => [packEntries(published), packEntries(kept)]);
+  writeRecord(stageFd, NAME, packed, "now");
+}
+
+/**
+ * The outcome of the steps, one for each in their order; null when they were never completely applied.
+ * @throws RecordDamagedError when it cannot be trusted.
+ */
+export function readApplied(context: PublishContext): AppliedStep[] | null {
+  const packed = readRecord(context.stage.fd, NAME) as
+    readonly (readonly [PackedEntries, PackedEntries])[] | null;
+  if (packed === null) return null;
+  if (packed.length !== context.list.steps.length) {
+    throw new RecordDamagedError("the outcome of a transaction does not fit its steps", {
+      data: { file: NAME, reason: "malformed" },
+    });
+  }
+  return packed.map(([published, kept]) => ({
+    published: unpackEntries(published),
+    kept: unpackEntries(kept),
+  }));
+}
+
+function collect(
+  stat: StatBuffer,
+  { fd, name }: Place,
+  step: Step,
+  expected: EntryRecord | null,
+): RecordedEntry[] {
+  if (!lookAt(stat, fd, name)) return [];
+  if (expected?.type === "directory" && stat.ino === expected.ino) {
+    tighten(stat, fd, name, expected.mode);
+  }
+  const found: RecordedEntry[] = [[step.path, recordOf(stat)]];
+  if (stat.type !== "directory") return found;
+  walkBelow(fd, name, step.path, (path, below) => found.push([path, recordOf(below)]));
+  return found;
+}
+
+/** A directory is opened for its owner while it is renamed; a crash at that moment leaves it so. */
+export function tighten(stat: StatBuffer, fd: number, name: string, mode: number): void {
+  if (stat.permissions === mode || stat.permissions !== (mode | 0o200)) return;
+  chmodAt(fd, name, mode);
+  stat.readAt(fd, name);
+}
+
+function isSameRecord(a: EntryRecord, b: EntryRecord): boolean {
+  if (a.ino !== b.ino) return false;
+  if (a.type === "directory" || b.type === "directory") {
+    return a.type === b.type;
+  }
+  return a.type === b.type && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}

@@ -1,0 +1,107 @@
+import { nameOf, parentOf } from "../../model/byte-path.ts";
+import {
+  NativeError,
+  fchmod,
+  futimens,
+  isErrno,
+  linkAt,
+  readlinkAt,
+  statFd,
+  symlinkAt,
+  unlinkAt,
+} from "../../platform/native/index.ts";
+import { copyFileTo } from "../copy-entry.ts";
+import { lookAt } from "./entry-record.ts";
+import { exchangeEntries, moveEntry, renameOver } from "./move-entry.ts";
+import type { PublishContext } from "./publish-context.ts";
+import type { StagedLink, Step } from "./step.ts";
+
+const ESTALE = 116;
+const ATTEMPTS = 20;
+
+/**
+ * Publishes one step, or recognises that it is done. Whatever was at the path ends in the stage, also what nobody
+ * expected there.
+ */
+export function applyStep(context: PublishContext, step: Step): void {
+  // A foreign writer may create or remove the name between the look and the rename; each time the answer is another.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (step.staged === null) takeAway(context, step);
+      else publish(context, step, step.staged.ino);
+      return;
+    } catch (error) {
+      const isRace = isErrno(error, "EEXIST", "ENOENT");
+      if (!isRace || attempt === ATTEMPTS || isGone(context, step)) throw error;
+    }
+  }
+}
+
+/** Whether the step cannot be done at all because its folder has gone. */
+function isGone(context: PublishContext, step: Step): boolean {
+  return statFd(context.placeOf(step).fd).nlink === 0;
+}
+
+function takeAway(context: PublishContext, step: Step): void {
+  const [place, kept] = [context.placeOf(step), context.slotOf(step)];
+  if (!lookAt(context.now, place.fd, place.name)) return;
+  // Something in the stage means that the step is done; what is at the path now is somebody's new entry.
+  if (lookAt(context.slot, kept.fd, kept.name)) return;
+  moveEntry(place.fd, place.name, kept.fd, kept.name);
+}
+
+function publish(context: PublishContext, step: Step, ino: bigint): void {
+  const [place, staged] = [context.placeOf(step), context.slotOf(step)];
+  const isTaken = lookAt(context.now, place.fd, place.name);
+  if (isTaken && context.now.ino === ino) return;
+  for (const link of step.links) makeLink(context, link);
+  // Neither here nor there: it was published, and somebody removed or replaced it since.
+  const isStaged = lookAt(context.slot, staged.fd, staged.name) && context.slot.ino === ino;
+  if (!isStaged) return;
+  if (!isTaken) moveEntry(staged.fd, staged.name, place.fd, place.name);
+  else if (context.mode === "link" || !exchangeEntries(staged, place)) replaceByLink(context, step);
+}
+
+/** Keeps the old entry under a further name, then renames the new one over it. */
+function replaceByLink(context: PublishContext, step: Step): void {
+  context.useLinks();
+  const [place, staged, kept] = [context.placeOf(step), context.slotOf(step), context.keptOf(step)];
+  if (context.now.type === "directory" || context.slot.type === "directory") {
+    moveEntry(place.fd, place.name, kept.fd, kept.name);
+    moveEntry(staged.fd, staged.name, place.fd, place.name);
+    return;
+  }
+  if (lookAt(context.slot, kept.fd, kept.name)) unlinkAt(kept.fd, kept.name);
+  try {
+    linkAt(place.fd, place.name, kept.fd, kept.name);
+  } catch (error) {
+    // Files of others may not be linked (fs.protected_hardlinks), and a file can have only so many names.
+    if (!isErrno(error, "EPERM", "EMLINK", "ENOTSUP")) throw error;
+    if (context.now.type === "symlink") {
+      symlinkAt(readlinkAt(place.fd, place.name), kept.fd, kept.name);
+    } else {
+      copyFileTo(place.fd, place.name, kept.fd, kept.name, { reflink: "auto", specialBits: true });
+    }
+  }
+  renameOver(staged, place);
+}
+
+/** Gives a real file its further name in the stage, leaving the staged folder as it is meant to be published. */
+function makeLink(context: PublishContext, link: StagedLink): void {
+  const { staged, target, record, folder } = link;
+  const fd = context.stage.entries.open(parentOf(staged));
+  const name = nameOf(staged);
+  if (!lookAt(context.slot, fd, name)) {
+    if (folder !== null && process.geteuid?.() !== 0) fchmod(fd, folder.mode | 0o300);
+    linkAt(context.root.folders.open(parentOf(target)), nameOf(target), fd, name);
+    context.slot.readAt(fd, name);
+  }
+  if (context.slot.ino !== record.ino) {
+    unlinkAt(fd, name);
+    throw new NativeError(ESTALE, "linkat", target);
+  }
+  if (folder !== null) {
+    fchmod(fd, folder.mode);
+    futimens(fd, null, folder.mtimeNs);
+  }
+}

@@ -1,0 +1,45 @@
+import type { BytePath, RelativePath } from "../../model/byte-path.ts";
+import { type AppliedStep, tighten } from "./applied-record.ts";
+import { type EntryRecord, isSameContent, lookAt } from "./entry-record.ts";
+import type { PublishContext } from "./publish-context.ts";
+import type { Step } from "./step.ts";
+import type { Shelved } from "./steps-result.ts";
+import { walkBelow } from "./walk-below.ts";
+
+/**
+ * Looks at what a reversed step left in the stage: edits that somebody else made to what was published are kept there
+ * and told. Puts right the mode of a directory that a crash left open.
+ */
+export function lookAtReversed(
+  context: PublishContext,
+  step: Step,
+  applied: AppliedStep | undefined,
+): Shelved[] {
+  const { path, old, staged } = step;
+  const place = context.placeOf(step);
+  const isTaken = lookAt(context.now, place.fd, place.name);
+  if (isTaken && old?.type === "directory" && context.now.ino === old.ino) {
+    tighten(context.now, place.fd, place.name, old.mode);
+  }
+  const left: Shelved[] = isTaken && old === null ? [{ path, keptAt: null }] : [];
+  for (const { fd, name, at } of context.leftovers(step)) {
+    if (!lookAt(context.slot, fd, name)) continue;
+    const { ino } = context.slot;
+    if (ino === old?.ino || ino === applied?.kept[0]?.[1].ino) continue;
+    if (ino !== staged?.ino) left.push({ path, keptAt: at });
+    else if (staged.type === "directory") left.push(...editedInside(fd, name, at, step));
+    else if (!isSameContent(context.slot, staged)) left.push({ path, keptAt: at });
+  }
+  return left;
+}
+
+function editedInside(fd: number, name: string, at: BytePath, step: Step): Shelved[] {
+  const expected = new Map<RelativePath, EntryRecord>(step.inside);
+  const edited: Shelved[] = [];
+  walkBelow(fd, name, step.path, (path, stat) => {
+    const record = expected.get(path);
+    if (record !== undefined && isSameContent(stat, record)) return;
+    edited.push({ path, keptAt: `${at}${path.slice(step.path.length)}` as BytePath });
+  });
+  return edited;
+}

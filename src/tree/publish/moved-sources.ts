@@ -1,0 +1,130 @@
+import { type BytePath, type RelativePath, nameOf, parentOf } from "../../model/byte-path.ts";
+import {
+  StatBuffer,
+  chmodAt,
+  chownAt,
+  fchmod,
+  isErrno,
+  setXattrAt,
+  statFd,
+} from "../../platform/native/index.ts";
+import { lookAt } from "./entry-record.ts";
+import type { FolderCache } from "./folder-cache.ts";
+import { moveEntry } from "./move-entry.ts";
+import { readRecord, writeRecord } from "./record-file.ts";
+import { SourceFolders } from "./source-folders.ts";
+
+/** A file of the sandbox that was, or is about to be, renamed into the stage. */
+export interface MovedSource {
+  /** Place below the folder of staged entries. */
+  readonly staged: RelativePath;
+  readonly source: BytePath;
+  readonly ino: bigint;
+  /** Overlay marks that are taken off in the stage, and put back when the file goes back. */
+  readonly marks: Readonly<Record<string, string>> | null;
+  /** What the source had, where the published file gets something else. */
+  readonly attributes: { readonly mode: number; readonly uid: number; readonly gid: number } | null;
+}
+
+/** All moves of a stage, and the folders below which their sources lie. */
+export interface MovePlan {
+  readonly roots: readonly BytePath[];
+  readonly moves: readonly MovedSource[];
+}
+
+type PackedMove = readonly [
+  staged: string,
+  source: string,
+  ino: string,
+  marks: MovedSource["marks"],
+  attributes: MovedSource["attributes"],
+];
+
+interface PackedPlan {
+  readonly roots: readonly string[];
+  readonly moves: readonly PackedMove[];
+}
+
+const NAME = "plan";
+
+/** Records durably which files are going to be moved, so that each finds its way back after a crash at any moment. */
+export function writeMovePlan(stageFd: number, { roots, moves }: MovePlan): void {
+  const packed: PackedPlan = {
+    roots,
+    moves: moves.map((moved) => [
+      moved.staged,
+      moved.source,
+      moved.ino.toString(),
+      moved.marks,
+      moved.attributes,
+    ]),
+  };
+  writeRecord(stageFd, NAME, packed, "now");
+}
+
+/** The files that were going to be moved; none when nothing was recorded, because then nothing was moved. */
+export function readMovePlan(stageFd: number): MovePlan {
+  const packed = (readRecord(stageFd, NAME) ?? { roots: [], moves: [] }) as PackedPlan;
+  return {
+    roots: packed.roots as readonly BytePath[],
+    moves: packed.moves.map(([staged, source, ino, marks, attributes]) => ({
+      staged: staged as RelativePath,
+      source: source as BytePath,
+      ino: BigInt(ino),
+      marks,
+      attributes,
+    })),
+  };
+}
+
+/**
+ * Renames every moved file that lies in the stage back to where it came from, marks and attributes included.
+ * Idempotent. Gives those whose place is taken or gone: they stay in the stage.
+ */
+export function returnMoves({ roots, moves }: MovePlan, entries: FolderCache): MovedSource[] {
+  using sources = new SourceFolders(roots);
+  const stat = new StatBuffer();
+  const stuck: MovedSource[] = [];
+  for (const moved of moves) {
+    const fd = stagedFolder(entries, moved.staged);
+    const name = nameOf(moved.staged);
+    if (fd === null || !lookAt(stat, fd, name) || stat.ino !== moved.ino) continue;
+    try {
+      const sourceFd = sources.open(moved.source);
+      restore(moved, fd, name);
+      moveEntry(fd, name, sourceFd, nameOf(moved.source));
+    } catch (error) {
+      if (!isErrno(error, "EEXIST", "ENOENT", "ENOTDIR", "ELOOP")) throw error;
+      stuck.push(moved);
+    }
+  }
+  return stuck;
+}
+
+function restore({ marks, attributes }: MovedSource, fd: number, name: string): void {
+  for (const [mark, value] of Object.entries(marks ?? {})) {
+    setXattrAt(fd, name, mark, Buffer.from(value, "latin1"));
+  }
+  if (attributes === null) return;
+  const { mode, uid, gid } = attributes;
+  try {
+    chownAt(fd, name, uid, gid);
+  } catch (error) {
+    if (!isErrno(error, "EPERM", "EINVAL")) throw error;
+  }
+  chmodAt(fd, name, mode);
+}
+
+/** The open folder of a staged place, made writable; null when it is not in the stage. */
+function stagedFolder(entries: FolderCache, staged: RelativePath): number | null {
+  try {
+    const path = parentOf(staged);
+    const fd = entries.open(path);
+    // Staged folders carry their final mode, which may forbid their owner to take something out.
+    if (path !== "" && process.geteuid?.() !== 0) fchmod(fd, statFd(fd).mode | 0o700);
+    return fd;
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { NativeError, statFd } from "../../platform/native/index.ts";
+import { readApplied } from "./applied-record.ts";
+import { lookAtReversed } from "./look-at-reversed.ts";
+import { openContext } from "./publish-context.ts";
+import { reverseStep } from "./reverse-step.ts";
+import { loosenFolders, settleFolder, syncFolders } from "./settle-folders.ts";
+import type { PublishPlace } from "./step.ts";
+import { Progress, type StepsResult } from "./steps-result.ts";
+
+const ESTALE = 116;
+
+/**
+ * Brings the tree back to what it was before `applySteps`, also when that was cut short, folder times and attributes
+ * included. Can be repeated after a crash at any moment. Goes on after a failure, so that as much as possible is back;
+ * `failure` tells the first one. When it is null the old state is on disk and the stage holds the new entries.
+ * @throws RecordDamagedError when the steps cannot be trusted; nothing is touched then.
+ */
+export function reverseSteps(place: PublishPlace): StepsResult {
+  using context = openContext(place);
+  const progress = new Progress();
+  const applied = readApplied(context) ?? [];
+  const { steps, folders, root } = context.list;
+  if (statFd(context.root.fd).ino !== root.ino) {
+    progress.fail(new NativeError(ESTALE, "open", place.root));
+    return progress.result(context.mode);
+  }
+  progress.attempt(null, () => loosenFolders(context));
+  for (let at = steps.length - 1; at >= 0; at--) {
+    const step = steps[at];
+    if (step === undefined) continue;
+    progress.attempt(step.path, () => {
+      reverseStep(context, step, applied[at]);
+      progress.done++;
+    });
+  }
+  steps.forEach((step, at) => {
+    progress.attempt(step.path, () => {
+      progress.shelved.push(...lookAtReversed(context, step, applied[at]));
+    });
+  });
+  for (let position = folders.length - 1; position >= 0; position--) {
+    progress.attempt(context.folderAt(position).path, () =>
+      settleFolder(context, position, "reverse"),
+    );
+  }
+  progress.attempt(null, () => syncFolders(context));
+  return progress.result(context.mode);
+}
