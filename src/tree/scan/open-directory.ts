@@ -10,7 +10,8 @@ export function openRoot(path: BytePath): number {
 
 /** Opens a directory below a root; no link on the way is followed. The caller closes it. */
 export function openFolder(rootFd: number, path: RelativePath): number {
-  return openBeneath(rootFd, path, DIRECTORY);
+  // Without O_NOFOLLOW, which would turn ELOOP for a link in the last part into a bare ENOTDIR.
+  return openBeneath(rootFd, path, OPEN.readOnly | OPEN.directory);
 }
 
 /** Runs with an open directory and closes it afterwards, whatever happens. */
