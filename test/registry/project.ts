@@ -2,20 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CofferConfig } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { BUILT_IN_STRATEGY_NAMES } from "../../src/model/strategy-names.ts";
 import { loadCustomStrategies, pluginAccessOf } from "../../src/registry/load-custom-strategies.ts";
 import type { StartUpReport } from "../../src/registry/load-custom-strategies.ts";
 import { PluginLoader } from "../../src/registry/plugin-loader.ts";
 import { StrategyRegistry } from "../../src/registry/strategy-registry.ts";
-import type { BuiltInTable } from "../../src/registry/strategy-registry.ts";
-import { DirectorySnapshot } from "../fixtures/strategies/directory-snapshot.ts";
+import { BUILT_IN_STRATEGIES } from "../../src/strategies/index.ts";
 import { hostsBelow } from "../fixtures/strategies/test-host.ts";
 import { tempFolder } from "../support/temp.ts";
-
-/** Complete strategies under the built-in names: what the names resolve to is not the question here. */
-const builtIns: BuiltInTable = Object.fromEntries(
-  BUILT_IN_STRATEGY_NAMES.map((name) => [name, () => Promise.resolve(DirectorySnapshot)]),
-);
 
 /** A project folder as the registry finds it after its configuration was read. */
 export interface OpenProject {
@@ -47,7 +40,7 @@ export class Project {
   async open(configText = ""): Promise<OpenProject> {
     const config = await loadConfig(this.put("cofferdam.yaml", configText));
     const registry = new StrategyRegistry({
-      builtIns,
+      builtIns: BUILT_IN_STRATEGIES,
       hostFor: hostsBelow(this.state),
       plugins: new PluginLoader(pluginAccessOf(config)),
     });
