@@ -188,11 +188,10 @@ class Comparison {
     this.#removedBelow(record, path);
   }
 
+  /** Everything below goes with its folder, also what was never copied. */
   #removedBelow(record: number, path: RelativePath): void {
     for (const child of this.#manifest.children(record)) {
-      if (!this.#manifest.has(child, FLAG.skipped)) {
-        this.#removed(child, joinPath(path, this.#manifest.name(child)));
-      }
+      this.#removed(child, joinPath(path, this.#manifest.name(child)));
     }
   }
 

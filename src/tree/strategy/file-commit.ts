@@ -12,6 +12,7 @@ import { type TreeConflict, checkConflicts } from "../conflicts.ts";
 import { checkDatabases } from "../guard/databases.ts";
 import { settleGitIndex } from "../guard/git-folder.ts";
 import { applyPolicy } from "../publish-policy.ts";
+import type { Shelved, StepsResult } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
 import { entryState } from "../view/entry-state.ts";
@@ -58,7 +59,17 @@ export class FileCommit {
       ...set.skipped.map(({ path, reason }) => `${path} was left alone (${reason})`),
       ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
     ];
-    await runTask("stageChanges", { root: place.root, only: place.only, stage, changes });
+    const { losses } = await runTask("stageChanges", {
+      root: place.root,
+      only: place.only,
+      exclude: place.exclude,
+      sourceRoots: [place.directory, place.root],
+      stage,
+      changes,
+    });
+    warnings.push(
+      ...losses.map((loss) => `${displayPath(loss.path)} could not keep its owner or attributes`),
+    );
     return { ...this.#record(tx, stage, changes, options, warnings) };
   }
 
@@ -82,25 +93,25 @@ export class FileCommit {
   async apply(place: OpenPlace, record: CommitRecord): Promise<CommitResult> {
     if (record.noop) return this.#result(place, record, [], null);
     const report = await runTask("applySteps", { root: place.root, stage: record.stage });
+    if (report.failure !== null) throw stepFailure(report, record.stage);
     await writeCommitted(place, record);
-    const shelved = report.shelved.map(
-      ({ path, keptAt }) =>
-        `${displayPath(path)} was changed by somebody else at the last moment; their version is kept at ${displayPath(keptAt)}`,
-    );
-    return this.#result(place, record, shelved, report.mode);
+    return this.#result(place, record, report.shelved.map(describeShelved), report.mode);
   }
 
   /** Takes a partly applied commit back, exactly. Idempotent. */
   async reverse(place: OpenPlace, record: CommitRecord): Promise<void> {
     if (record.noop) return;
-    await runTask("reverseSteps", { root: place.root, stage: record.stage });
+    await this.#reverse(place, record);
     await forgetCommitted(place);
   }
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
   async abandon(place: OpenPlace, tx: TransactionPart): Promise<void> {
     const stage = `${place.directory}/tx-${tx.ulid}-${tx.member}` as BytePath;
-    await runTask("abandonStage", { stage });
+    const { stuck, remaining } = await runTask("abandonStage", { root: place.root, stage });
+    if (stuck.length > 0 || remaining.length > 0) {
+      this.#host.emit("sandbox.stageKept", { sandboxId: place.ref.sandboxId, stage }, "warning");
+    }
   }
 
   /** Finds out whether the last commit can be taken back, before anything moves. */
@@ -115,16 +126,20 @@ export class FileCommit {
   async fenceUndo(place: OpenPlace, record: CommitRecord): Promise<void> {
     if (record.noop) return;
     const check = await runTask("checkUndo", { root: place.root, stage: record.stage });
-    if (check.missing) throw rollbackError("undoDataMissing", place, [], record.stage);
-    if (check.foreign.length > 0) {
-      throw rollbackError("foreignEdits", place, check.foreign.map(displayPath), record.stage);
+    switch (check.status) {
+      case "ready":
+        return;
+      case "undoDataMissing":
+        throw rollbackError("undoDataMissing", place, [], record.stage);
+      case "foreignEdits":
+        throw rollbackError("foreignEdits", place, check.paths.map(displayPath), record.stage);
     }
   }
 
   /** Brings the earlier state back and hands the edits back to the sandbox. Idempotent. */
   async applyUndo(place: OpenPlace, record: CommitRecord): Promise<CommitResult> {
     if (!record.noop) {
-      await runTask("reverseSteps", { root: place.root, stage: record.stage });
+      await this.#reverse(place, record);
       const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
       await this.#workspace.rebase(place, base);
     }
@@ -135,6 +150,11 @@ export class FileCommit {
   /** Drops undo data that nobody needs any more. Idempotent. */
   async drop(stage: BytePath): Promise<void> {
     await runTask("dropStage", { stage });
+  }
+
+  async #reverse(place: OpenPlace, record: CommitRecord): Promise<void> {
+    const report = await runTask("reverseSteps", { root: place.root, stage: record.stage });
+    if (report.failure !== null) throw stepFailure(report, record.stage);
   }
 
   async #publishable(
@@ -204,6 +224,30 @@ export class FileCommit {
       metadata: mode === null ? {} : { publishedBy: mode },
     };
   }
+}
+
+/** Steps that stopped half way: the real tree is a mixture until they are finished or taken back. */
+function stepFailure({ failure, applied }: StepsResult, stage: BytePath): SandboxCommitError {
+  const path = failure?.path ?? null;
+  const cause = Object.assign(new Error(failure?.message), { code: failure?.code });
+  return new SandboxCommitError(
+    `Publishing stopped${path === null ? "" : ` at ${displayPath(path)}`}: ${failure?.message ?? ""}`,
+    {
+      operation: "commit",
+      cause,
+      data: {
+        originalRestored: false,
+        undoDataAt: displayPath(stage),
+        failedPath: path === null ? null : displayPath(path),
+        appliedCount: applied,
+      },
+    },
+  );
+}
+
+function describeShelved({ path, keptAt }: Shelved): string {
+  const where = keptAt === null ? "stays in place" : `is kept at ${displayPath(keptAt)}`;
+  return `${displayPath(path)} was changed by somebody else at the last moment; their version ${where}`;
 }
 
 function describeConflict({ change, reason, real }: TreeConflict): ConflictDetails[number] {

@@ -1,3 +1,13 @@
+import {
+  abandonStage,
+  applySteps,
+  checkUndo,
+  dropStage,
+  giveBack,
+  reverseSteps,
+  stageChanges,
+  verifySteps,
+} from "../publish/index.ts";
 import { copyEntries } from "../scan/copy-entries.ts";
 import { compareTree } from "../scan/compare-tree.ts";
 import { finishCopy } from "../scan/finish-copy.ts";
@@ -8,13 +18,21 @@ import { describeChanges } from "../view/describe-changes.ts";
 
 /** Bulk file work: synchronous functions that run on a thread of their own, never on the caller's event loop. */
 export const TASKS = {
+  abandonStage,
+  applySteps,
+  checkUndo,
   compareTree,
   copyEntries,
   describeChanges,
+  dropStage,
   findDrift,
   finishCopy,
+  giveBack,
   planCopy,
   recordTree,
+  reverseSteps,
+  stageChanges,
+  verifySteps,
 } as const;
 
 /** Name of a task. */
