@@ -33,15 +33,24 @@ export async function rememberArea(
   area: Pick<KnownArea, "path" | "foundBy">,
 ): Promise<void> {
   if (isListed(listAreas(stateDirectory), area)) return;
-  await using _lock = await acquireLock(join(stateDirectory, "areas.lock"), {
-    exclusive: true,
-    timeoutMs: LOCK_TIMEOUT_MS,
-  });
+  await using _lock = await lockList(stateDirectory);
   const areas = listAreas(stateDirectory);
   if (isListed(areas, area)) return;
   const { path, foundBy } = area;
   const added = { path, foundBy, firstUsedAt: new Date().toISOString() };
   await writeRecord(join(stateDirectory, "areas.json"), AREAS, { areas: [...areas, added] });
+}
+
+/** Takes an area that is gone off the list, durably. */
+export async function forgetArea(stateDirectory: string, path: string): Promise<void> {
+  await using _lock = await lockList(stateDirectory);
+  const areas = listAreas(stateDirectory).filter((area) => area.path !== path);
+  await writeRecord(join(stateDirectory, "areas.json"), AREAS, { areas });
+}
+
+function lockList(stateDirectory: string): Promise<AsyncDisposable> {
+  const limits = { exclusive: true, timeoutMs: LOCK_TIMEOUT_MS };
+  return acquireLock(join(stateDirectory, "areas.lock"), limits);
 }
 
 function isListed(areas: readonly KnownArea[], { path }: Pick<KnownArea, "path">): boolean {
