@@ -14,7 +14,7 @@ const LEAKS = [
   // A folder name may well end a longer path, such as an overlay's work folder; only a full path counts.
   new RegExp(`(?<![\\w./\\-\\]})])(${escaped.join("|")})(/|\\b)`),
   /\bregistry\.[a-z]+js\b/,
-  /"resolved": "http/,
+  /"resolved":\s"http/,
 ];
 
 const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });

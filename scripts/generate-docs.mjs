@@ -1,11 +1,11 @@
 // Usage: generate-docs.mjs [--check] [FOLDER] — writes the parts of the docs that are made from the code into the pages
-// of this checkout, or of FOLDER. With --check it changes nothing and fails when a page does not say what the code says.
-import { execFileSync } from "node:child_process";
+// of this checkout, or of FOLDER. With --check it changes nothing and fails when a page does not say what the code says. Needs a built dist/.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 import { undocumentedErrors } from "./docs/check-errors.mjs";
+import { errorClasses } from "./docs/error-classes.mjs";
 import { generatedParts } from "./docs/generated-parts.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -13,13 +13,12 @@ const PART = /(<!-- generated: ([a-z ]+) -->\n)(.*?)(<!-- end of generated -->)/
 
 const isCheck = process.argv.includes("--check");
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? root;
-if (!isCheck)
-  execFileSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
-const parts = await generatedParts(root);
+const errors = errorClasses(root);
+const parts = await generatedParts(errors);
 const unused = new Set(Object.keys(parts));
 const problems = [];
 for (const file of pages()) await bringUpToDate(file);
-problems.push(...undocumentedErrors(root, folder));
+problems.push(...undocumentedErrors(errors, folder));
 for (const name of unused) problems.push(`the part "${name}" stands in no page`);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);

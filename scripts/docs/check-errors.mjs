@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorClasses } from "./error-classes.mjs";
 
 /** What docs/errors.md does not say about the error classes, one line each. */
-export function undocumentedErrors(root, folder) {
+export function undocumentedErrors(classes, folder) {
   const page = readFileSync(join(folder, "docs/errors.md"), "utf8");
-  const classes = errorClasses(root);
   const sections = new Map(
     page
       .split(/^### /m)

@@ -1,7 +1,5 @@
-import { errorClasses } from "./error-classes.mjs";
-
 /** Every part of the docs that is made from the code, by name. Needs a built `dist/`. */
-export async function generatedParts(root) {
+export async function generatedParts(errors) {
   const { ALLOWED_FROM, SANDBOX_STATUSES, TRANSITIONS, renderStateDiagram } =
     await import("../../dist/model/status.js");
   const names = await import("../../dist/model/strategy-names.js");
@@ -27,7 +25,7 @@ export async function generatedParts(root) {
     ),
     "error list": table(
       ["error", "code", "fields of `data`"],
-      errorClasses(root).map(({ name, code: text, fields }) => [
+      errors.map(({ name, code: text, fields }) => [
         `[${name}](#${name.toLowerCase()})`,
         code(text),
         fields.map((field) => code(`${field.name}${field.isOptional ? "?" : ""}`)).join(", "),

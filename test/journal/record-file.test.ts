@@ -11,7 +11,7 @@ import {
   type RecordFormat,
   writeRecord,
 } from "../../src/journal/record-file.ts";
-import { faultPoints, runWithFault, type TracedProgram } from "../support/strace.ts";
+import { faultPoints, runWithFault, type TracedProgram } from "../support/faults.ts";
 import { tempFolder } from "../support/temp.ts";
 
 interface Sample {
@@ -111,8 +111,8 @@ it("flushes the content before the name, and the folder after it (R222)", async 
   const folder = tempFolder();
   const points = await faultPoints(writer(folder));
   expect(points.map(({ call }) => call)).toEqual(["openat", "write", "fsync", "rename", "fsync"]);
-  expect(points[2]?.line).toContain(".tmp>");
-  expect(points[4]?.line).toContain(`${folder}>`);
+  expect(points[2]?.paths).toEqual([expect.stringMatching(/\.tmp$/)]);
+  expect(points[4]?.paths).toEqual([folder]);
 });
 
 it("shows the old record or the new one when the writer is killed at any call (R221)", async () => {

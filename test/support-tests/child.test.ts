@@ -40,7 +40,7 @@ it("reports how a program failed", async () => {
 });
 
 it("reports the signal that ended a program", async () => {
-  const child = await startChild(new URL("./programs/work-in-thread.ts", import.meta.url), ["/"]);
+  const child = await startChild(say, [tempFolder()], { nodeArgs: ["--inspect-brk=0"] });
   await once(child.process.stderr, "data");
   child.process.kill("SIGKILL");
   expect(await child.result).toMatchObject({ code: null, signal: "SIGKILL" });

@@ -5,7 +5,7 @@ import {
   type FaultPoint,
   type FaultedRun,
   type TracedProgram,
-} from "./strace.ts";
+} from "./faults.ts";
 
 /** One operation that is disturbed at each of its points. */
 export interface Sweep<Prepared extends TracedProgram> {
@@ -21,8 +21,8 @@ export interface Sweep<Prepared extends TracedProgram> {
 const ATTEMPTS = 4;
 
 /**
- * Disturbs the operation at each point and checks what is left. Returns the points that fired, which
- * are all that were chosen: one that is missed four times, because its counter drifts, is an error.
+ * Disturbs the operation at each point and checks what is left. Returns the points that were tried.
+ * One that is missed four times, because the program does not always do the same, is an error.
  */
 export async function sweep<Prepared extends TracedProgram>(
   options: Sweep<Prepared>,
@@ -31,7 +31,7 @@ export async function sweep<Prepared extends TracedProgram>(
   if (points.length === 0) throw new Error("the program changes nothing in the folders");
   const chosen = options.choose?.(points) ?? points;
   for (const point of chosen) {
-    const { prepared, run } = await hit(options, point, points.indexOf(point));
+    const { prepared, run } = await hit(options, point);
     await options.check(prepared, run, point);
   }
   return [...chosen];
@@ -39,16 +39,12 @@ export async function sweep<Prepared extends TracedProgram>(
 
 async function hit<Prepared extends TracedProgram>(
   options: Sweep<Prepared>,
-  first: FaultPoint,
-  at: number,
+  point: FaultPoint,
 ): Promise<{ prepared: Prepared; run: FaultedRun }> {
-  let point = first;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const prepared = await options.prepare();
     const run = await runWithFault(prepared, point, options.fault);
     if (run.fired) return { prepared, run };
-    const again = await faultPoints(await options.prepare());
-    point = again[at]?.call === first.call ? again[at] : first;
   }
-  throw new Error(`missed ${ATTEMPTS} times: ${first.call}:${first.occurrence} ${first.line}`);
+  throw new Error(`missed ${ATTEMPTS} times: ${point.at} ${point.call} ${point.paths.join(" ")}`);
 }

@@ -1,14 +1,14 @@
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
-import { waitForGo } from "../../support/go.ts";
 
 if (isMainThread) {
   const folder = process.argv[2] ?? "";
-  waitForGo();
-  symlinkSync("thread", join(folder, "main"));
-  new Worker(fileURLToPath(import.meta.url), { workerData: folder });
+  mkdirSync(join(folder, "main"));
+  const worker = new Worker(fileURLToPath(import.meta.url), { workerData: folder });
+  worker.once("exit", () => execFileSync("mkdir", ["child"], { cwd: folder }));
 } else {
   const folder = workerData as string;
   mkdirSync(join(folder, "thread"));

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runChild } from "../support/child.ts";
+import { faultPoints, runWithFault, type TracedProgram } from "../support/faults.ts";
+import { ordinaryUser } from "../support/privilege.ts";
+import { tempFolder } from "../support/temp.ts";
+
+function traced(name: string, folder: string): TracedProgram {
+  const program = new URL(`./programs/${name}.ts`, import.meta.url);
+  return { program, args: [folder, "one"], touching: [folder] };
+}
+
+it("lists the calls that change something in a folder, and what they change", async () => {
+  const folder = tempFolder();
+  const points = await faultPoints(traced("say", folder));
+  expect(points).toEqual([
+    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true },
+    { at: 2, call: "openat", paths: [join(folder, "made/draft")], mainThread: true },
+    { at: 3, call: "write", paths: [join(folder, "made/draft")], mainThread: true },
+    {
+      at: 4,
+      call: "rename",
+      paths: [join(folder, "made/draft"), join(folder, "made/final")],
+      mainThread: true,
+    },
+  ]);
+});
+
+it("sees the same calls as strace", async () => {
+  const points = await faultPoints(traced("many-calls", tempFolder()));
+  const [folder, log] = [tempFolder(), join(tempFolder(), "log")];
+  const { program, args } = traced("many-calls", folder);
+  await runChild(program, args, { wrapper: ["strace", "-f", "-y", "-o", log] });
+  const looking =
+    /^\d+ +(stat|lstat|newfstatat|statx|readlink|access|fstat|read|pread64|close|chdir|getcwd|execve|lseek|fadvise64)\(/;
+  const lines = readFileSync(log, "latin1")
+    .split("\n")
+    .filter((line) => line.includes(folder) && !looking.test(line) && !line.includes("O_RDONLY"))
+    .filter((line) => !line.includes("openat") || /O_(CREAT|TRUNC)/.test(line));
+  expect(points.map(({ call }) => call)).toEqual(lines.map((line) => /\w+(?=\()/.exec(line)?.[0]));
+  expect(new Set(points.map(({ call }) => call)).size).toBeGreaterThan(15);
+});
+
+it("kills the program before the call", async () => {
+  const reached: string[][] = [];
+  for (const at of [1, 2, 3, 4]) {
+    const folder = tempFolder();
+    const run = await runWithFault(traced("say", folder), { at }, { signal: "KILL" });
+    expect(run).toMatchObject({ fired: true, signal: "SIGKILL" });
+    reached.push(readdirSync(folder, { recursive: true }).map(String).toSorted());
+  }
+  expect(reached).toEqual([[], ["made"], ["made", "made/draft"], ["made", "made/draft"]]);
+});
+
+it("lets one call fail with the error that was asked for", async () => {
+  const folder = tempFolder();
+  const run = await runWithFault(traced("say", folder), { at: 4 }, { error: "ENOSPC" });
+  expect(run).toMatchObject({ fired: true, code: 1 });
+  expect(run.stderr).toContain("ENOSPC");
+  expect(existsSync(join(folder, "made/draft"))).toBe(true);
+});
+
+it("lets one call seem to succeed that is not done", async () => {
+  const folder = tempFolder();
+  const run = await runWithFault(traced("say", folder), { at: 4 }, { pretends: "success" });
+  expect(run).toMatchObject({ fired: true, code: 0 });
+  expect(existsSync(join(folder, "made/final"))).toBe(false);
+});
+
+it("says so when the point was not reached", async () => {
+  const run = await runWithFault(traced("say", tempFolder()), { at: 5 }, { signal: "KILL" });
+  expect(run).toMatchObject({ fired: false, code: 0 });
+});
+
+it("works for a user without privilege", async () => {
+  const user = ordinaryUser();
+  const owned = { ...traced("say", user.home), options: { uid: user.uid, env: user.env } };
+  const run = await runWithFault(owned, { at: 4 }, { signal: "KILL" });
+  expect(run).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(existsSync(join(user.home, "made/draft"))).toBe(true);
+});

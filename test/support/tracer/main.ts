@@ -1,0 +1,144 @@
+// A tracer for the tests: runs a program and ends it, or lets one call fail, at the n-th system call
+// of any of its threads and children that changes something in the given folders. Other than with
+// strace, which counts for each thread, the same n is the same moment in each run.
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, openSync, readSync, readlinkSync, writeFileSync, writeSync } from "node:fs";
+import { posix } from "node:path";
+import { MUTATING_CALLS } from "./calls.ts";
+import {
+  callOf,
+  goOn,
+  nextNotice,
+  preventCall,
+  replaceResult,
+  seize,
+  type AtCall,
+} from "./ptrace.ts";
+import type { TraceOrder, TraceReport } from "./order.ts";
+
+if (process.arch !== "x64") throw new Error("the tracer knows the calls of x86-64 only");
+const [orderText = "", ...command] = process.argv.slice(2);
+const order = JSON.parse(orderText) as TraceOrder;
+
+const AT_FDCWD = 0xffff_ff9c;
+const report: { points: TraceReport["points"][number][]; fired: boolean } = {
+  points: [],
+  fired: false,
+};
+const alive = new Set<number>();
+const pending = new Map<number, number>();
+
+// The program waits behind a gate until it is traced; whoever opens a pipe both ways never waits.
+const gate = `${order.report}.gate`;
+execFileSync("mkfifo", [gate]);
+const gateDescriptor = openSync(gate, "r+");
+const wait = ["-c", 'read -r go < "$0"; exec "$@"', gate, ...command];
+const child = spawn("sh", wait, { stdio: "inherit" });
+const { pid } = child;
+// Its end is seen below, before Node could hear of it.
+child.unref();
+if (pid === undefined) throw new Error("sh does not start");
+seize(pid);
+writeSync(gateDescriptor, "\n");
+
+let end: { code: number } | { signal: number } = { code: 1 };
+for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
+  if (notice.exited !== undefined) {
+    alive.delete(notice.thread);
+    if (notice.thread === pid) end = notice.exited;
+    continue;
+  }
+  alive.add(notice.thread);
+  // A child that was just being born when the others were killed.
+  if (report.fired && order.result === undefined) killIfThere(notice.thread);
+  const call = callOf(notice);
+  if (call !== undefined) meet(notice.thread, call);
+  goOn(notice);
+}
+
+writeFileSync(order.report, JSON.stringify(report));
+if ("signal" in end) process.kill(process.pid, end.signal);
+else process.exitCode = end.code;
+
+function meet(thread: number, call: AtCall): void {
+  const result = pending.get(thread);
+  if (!call.entering) {
+    if (result !== undefined) replaceResult(thread, result);
+    pending.delete(thread);
+    return;
+  }
+  const known = MUTATING_CALLS.get(call.number);
+  if (known === undefined || !isEffective(call, known.onlyIf)) return;
+  const paths = known.operands.map((operand) => pathOf(thread, call, operand));
+  if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
+  report.points.push({ call: known.name, paths, mainThread: thread === pid });
+  if (report.points.length !== order.at) return;
+  report.fired = true;
+  if (order.result === undefined) {
+    // Together, as the end of a session would do it.
+    for (const one of alive) killIfThere(one);
+  } else {
+    preventCall(thread);
+    pending.set(thread, order.result);
+  }
+}
+
+type Known = typeof MUTATING_CALLS extends ReadonlyMap<number, infer Call> ? Call : never;
+
+function isEffective(call: AtCall, condition: Known["onlyIf"]): boolean {
+  if (condition === undefined) return true;
+  const value = Number(BigInt.asUintN(32, call.arguments[condition.argument] ?? 0n));
+  if (condition.oneOf !== undefined) return condition.oneOf.includes(value);
+  return (value & (condition.anyBit ?? 0)) !== 0;
+}
+
+function pathOf(thread: number, call: AtCall, operand: Known["operands"][number]): string {
+  if ("descriptor" in operand)
+    return linkOf(`/proc/${thread}/fd/${number(call, operand.descriptor)}`);
+  const name = textAt(thread, call.arguments[operand.path] ?? 0n);
+  if (name.startsWith("/")) return posix.normalize(name);
+  const folder = "folder" in operand ? number(call, operand.folder) : AT_FDCWD;
+  const start = folder === AT_FDCWD ? `/proc/${thread}/cwd` : `/proc/${thread}/fd/${folder}`;
+  return posix.join(linkOf(start), name);
+}
+
+function number(call: AtCall, at: number): number {
+  return Number(BigInt.asUintN(32, call.arguments[at] ?? 0n));
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function textAt(thread: number, address: bigint): string {
+  if (address === 0n) return "";
+  const memory = openSync(`/proc/${thread}/mem`, "r");
+  try {
+    const buffer = Buffer.alloc(4096);
+    // Up to the end of the page first: what follows may not be readable.
+    const inPage = 4096 - Number(address % 4096n);
+    let length = readSync(memory, buffer, 0, inPage, address);
+    if (!buffer.subarray(0, length).includes(0)) {
+      length += readSync(memory, buffer, length, 4096 - length, address + BigInt(length));
+    }
+    return buffer.subarray(0, buffer.indexOf(0)).toString("latin1");
+  } finally {
+    closeSync(memory);
+  }
+}
+
+function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function killIfThere(thread: number): void {
+  try {
+    process.kill(thread, "SIGKILL");
+  } catch {
+    // Gone already with the process it belongs to.
+  }
+}
