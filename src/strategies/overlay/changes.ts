@@ -1,0 +1,283 @@
+import {
+  type BytePath,
+  type RelativePath,
+  ROOT,
+  isWithin,
+  joinPath,
+  nameOf,
+} from "../../model/byte-path.ts";
+import type { SkippedEntry } from "../../model/change.ts";
+import { close, readDirectory } from "../../platform/native/index.ts";
+import { haveEqualContent } from "../../tree/content.ts";
+import { skippedEntry } from "../../tree/public-path.ts";
+import { findEntry, readEntry } from "../../tree/read-entry.ts";
+import { judgeEntry } from "../../tree/scan/judge-entry.ts";
+import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
+import type { TreeEntry } from "../../tree/tree-entry.ts";
+import { FolderReader } from "./folder-reader.ts";
+import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
+import { LinkNames } from "./link-names.ts";
+import { findStat } from "./marks.ts";
+import { readNode, withHolder } from "./view-node.ts";
+
+/** What of the view counts. */
+export interface ChangeScope {
+  /** The one name that counts, for a single-file resource. */
+  readonly only: BytePath | null;
+  readonly exclude: readonly RelativePath[];
+  /** Whether the upper layer's files may be renamed away, because no mount shows them. */
+  readonly mayMove: boolean;
+  /** Entries of the real tree with a later change time were changed after the sandbox was made. */
+  readonly baseTimeNs: bigint;
+}
+
+/** The changes, and which files of the real tree the sandbox copied, replaced, moved or removed. */
+export interface CollectedChanges extends ChangeSet {
+  readonly touched: readonly RelativePath[];
+}
+
+/**
+ * What differs between the view and the real tree. Walks our own layers alone, and of the real tree only what they
+ * replaced, removed or moved: the cost follows what changed.
+ */
+export function collectChanges(stack: LayerStack, scope: ChangeScope): CollectedChanges {
+  return new Collector(stack, scope).run();
+}
+
+/** A folder of the view still to be looked into. */
+interface Pending {
+  readonly path: RelativePath;
+  readonly node: FolderNode;
+  /** Whether the real tree has a folder at the same path. */
+  readonly hasReal: boolean;
+}
+
+class Collector {
+  readonly #stack: LayerStack;
+  readonly #scope: ChangeScope;
+  readonly #changes: TreeChange[] = [];
+  readonly #skipped: SkippedEntry[] = [];
+  readonly #touched: RelativePath[] = [];
+  readonly #links: LinkNames;
+
+  constructor(stack: LayerStack, scope: ChangeScope) {
+    this.#stack = stack;
+    this.#scope = scope;
+    this.#links = new LinkNames(stack);
+  }
+
+  run(): CollectedChanges {
+    const pending: Pending[] = [{ path: ROOT, node: this.#stack.rootNode, hasReal: true }];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      pending.push(...this.#folder(next));
+    }
+    const changes = this.#links.apply(this.#changes);
+    changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    return { changes, skipped: this.#skipped, touched: this.#touched };
+  }
+
+  #folder({ path, node, hasReal }: Pending): Pending[] {
+    const isInPlace = hasReal && node.base === path;
+    // A folder that only the real tree has is not looked into.
+    if (isInPlace && node.parts.length === 0) return [];
+    const folders: Pending[] = [];
+    const before = this.#changes.length;
+    using reader = new FolderReader(this.#stack, node);
+    const realFd = hasReal ? this.#stack.openBase(path) : null;
+    try {
+      const names = reader.ownNames();
+      if (!isInPlace) {
+        for (const name of reader.baseNames()) names.add(name);
+        if (realFd !== null)
+          for (const { name } of readDirectory(realFd)) names.add(name as BytePath);
+      }
+      for (const name of names) {
+        const child = this.#entry(joinPath(path, name), reader.lookUp(name), realFd, name);
+        if (child !== null) folders.push(child);
+      }
+    } finally {
+      if (realFd !== null) close(realFd);
+    }
+    if (hasReal) this.#folderItself(path, node, this.#changes.length > before);
+    return folders;
+  }
+
+  /** Compares one name; gives it back when it is a folder to be entered. */
+  #entry(
+    path: RelativePath,
+    node: ViewNode | null,
+    realFd: number | null,
+    name: BytePath,
+  ): Pending | null {
+    if (this.#isOutside(path, node)) return null;
+    if (node?.kind === "folder" && node.parts.length === 0 && node.base === path) return null;
+    const stat = realFd === null ? null : findStat(realFd, name);
+    if (stat !== null && this.#stack.isOtherMount(stat)) {
+      this.#skipped.push(skippedEntry(path, "otherMount"));
+      return null;
+    }
+    const real = stat === null || realFd === null ? null : findEntry(realFd, name);
+    if (node === null) {
+      if (real !== null && realFd !== null) this.#removed(path, real, realFd);
+      return null;
+    }
+    const after = readNode(this.#stack, node);
+    if (after.special !== undefined) {
+      return this.#specialFile(path, node, after, real, realFd);
+    }
+    if (real?.type === "directory" && after.type !== "directory" && realFd !== null) {
+      if (this.#removedBelow(path, realFd)) return null;
+    }
+    if (real?.type === "directory" && after.type === "directory" && node.kind === "folder") {
+      return { path, node, hasReal: true };
+    }
+    this.#compared(path, node, after, real, realFd, name);
+    return node.kind === "folder" ? { path, node, hasReal: false } : null;
+  }
+
+  #isOutside(path: RelativePath, node: ViewNode | null): boolean {
+    const { only, exclude } = this.#scope;
+    if (exclude.some((hidden) => isWithin(path, hidden))) return true;
+    if (only === null || path === only) return false;
+    if (node !== null) this.#skipped.push(skippedEntry(path, "excluded"));
+    return true;
+  }
+
+  #compared(
+    path: RelativePath,
+    node: ViewNode,
+    after: TreeEntry,
+    real: TreeEntry | null,
+    realFd: number | null,
+    name: BytePath,
+  ): void {
+    const change = judgeEntry({
+      path,
+      before: real,
+      isBaseIntact: true,
+      after,
+      source: this.#stack.sourceOf(node),
+      compareContent: () =>
+        realFd !== null &&
+        withHolder(this.#stack, node, (fd, own) => haveEqualContent(fd, own, realFd, name)),
+      // A copy that equals its base in everything is no change, whatever became of the base's other names.
+      inodeKept: true,
+    });
+    if (node.kind === "leaf" && after.type === "file") {
+      this.#links.see(path, after, node, change === null ? real : null);
+    }
+    if (real?.type === "file") this.#touched.push(path);
+    if (change === null) return;
+    const isSplit = real?.type === "file" && real.nlink > 1 && after.type === "file";
+    this.#changes.push({
+      ...change,
+      take: this.#mayTake(node, after) ? "move" : "clone",
+      ...movedFrom(node, real),
+      ...(isSplit && { notes: ["hard link split"] }),
+    });
+  }
+
+  /** A file with a second name in the sandbox stays: writing to that name must never reach the real tree. */
+  #mayTake(node: ViewNode, after: TreeEntry): boolean {
+    const isUpper = node.kind === "leaf" && node.layer?.index === 0;
+    return this.#scope.mayMove && isUpper && after.nlink === 1;
+  }
+
+  /** The attributes of a folder that both sides have; changed times alone are implied when names in it changed. */
+  #folderItself(path: RelativePath, node: FolderNode, hasChangesInside: boolean): void {
+    if (path === ROOT && this.#scope.only !== null) return;
+    const real = this.#readReal(path);
+    if (real === null) return;
+    const after = readNode(this.#stack, node);
+    const change = judgeEntry({
+      path,
+      before: real,
+      isBaseIntact: true,
+      after,
+      source: this.#stack.sourceOf(node),
+      compareContent: () => true,
+      inodeKept: true,
+    });
+    if (change === null) return;
+    const isTimesOnly = change.timesOnly === true;
+    // Somebody changed names in the real folder meanwhile: its time is theirs, not the sandbox's.
+    const isTheirs = real.mtimeNs > this.#scope.baseTimeNs && after.mtimeNs < real.mtimeNs;
+    if (isTimesOnly && isTheirs) return;
+    this.#changes.push(isTimesOnly && hasChangesInside ? { ...change, implied: true } : change);
+  }
+
+  #readReal(path: RelativePath): TreeEntry | null {
+    const fd = this.#stack.openBase(path);
+    if (fd === null) return null;
+    try {
+      return readEntry(fd, ".");
+    } finally {
+      close(fd);
+    }
+  }
+
+  /** A special file cannot be published; what it took the place of was removed. */
+  #specialFile(
+    path: RelativePath,
+    node: ViewNode,
+    after: TreeEntry,
+    real: TreeEntry | null,
+    realFd: number | null,
+  ): null {
+    const isTheRealOne = node.kind === "leaf" && node.layer === null && node.path === path;
+    if (isTheRealOne || after.special === undefined) return null;
+    this.#skipped.push(skippedEntry(path, after.special));
+    if (real !== null && real.special === undefined && realFd !== null) {
+      this.#removed(path, real, realFd);
+    }
+    return null;
+  }
+
+  /** Lists a removal with everything below; true when something must stay and the entry therefore cannot go. */
+  #removed(path: RelativePath, real: TreeEntry, parentFd: number): boolean {
+    if (this.#scope.exclude.includes(path)) return this.#stays(path, "excluded");
+    if (real.type === "directory" && this.#removedBelow(path, parentFd)) return true;
+    this.#changes.push({
+      path,
+      before: real,
+      after: null,
+      source: null,
+      take: "clone",
+      contentDiffers: null,
+    });
+    if (real.type === "file") {
+      this.#touched.push(path);
+      this.#links.lose(path);
+    }
+    return false;
+  }
+
+  #removedBelow(path: RelativePath, parentFd: number): boolean {
+    const stat = findStat(parentFd, nameOf(path));
+    if (stat !== null && this.#stack.isOtherMount(stat)) return this.#stays(path, "otherMount");
+    const fd = this.#stack.openBase(path);
+    if (fd === null) return false;
+    let mustStay = false;
+    try {
+      for (const { name } of readDirectory(fd)) {
+        const entry = findEntry(fd, name);
+        if (entry !== null && this.#removed(joinPath(path, name), entry, fd)) mustStay = true;
+      }
+    } finally {
+      close(fd);
+    }
+    return mustStay;
+  }
+
+  #stays(path: RelativePath, reason: SkippedEntry["reason"]): true {
+    this.#skipped.push(skippedEntry(path, reason));
+    return true;
+  }
+}
+
+/** Where an entry of a renamed folder was before: the real tree still has it there. */
+function movedFrom(node: ViewNode, real: TreeEntry | null): { readonly movedFrom?: RelativePath } {
+  if (real !== null) return {};
+  if (node.kind === "leaf") return node.layer === null ? { movedFrom: node.path } : {};
+  return node.base === null ? {} : { movedFrom: node.base };
+}

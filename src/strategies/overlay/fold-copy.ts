@@ -1,0 +1,131 @@
+import { type RelativePath, ROOT, nameOf, parentOf } from "../../model/byte-path.ts";
+import { OPEN, close, linkAt, openAt, symlinkAt } from "../../platform/native/index.ts";
+import { copyFileTo } from "../../tree/copy-entry.ts";
+import { attributesOf, setAttributes, setLinkAttributes } from "../../tree/entry-attributes.ts";
+import { openFolder, withRoot } from "../../tree/scan/open-directory.ts";
+import type { TreeEntry } from "../../tree/tree-entry.ts";
+import type { SandboxPlace } from "../../tree/workspace.ts";
+import { markCopy } from "./base-mark.ts";
+import { compareCopiedView, copiedTree, rememberCopiedView } from "./copy-view.ts";
+import { makeLayer } from "./create.ts";
+import { LayerEditor } from "./layer-editor.ts";
+import type { LayerStack } from "./layer-stack.ts";
+import { keepingMarks } from "./marks.ts";
+import { layerPath, openLayers, withFolder, withSpare } from "./sandbox-files.ts";
+import type { SpareFolder } from "./spare-folder.ts";
+import { type OverlayState, saveState } from "./state.ts";
+import { openUpperFolder } from "./upper-folder.ts";
+import { findNode, readNode } from "./view-node.ts";
+
+const SPECIAL_BITS = 0o7000;
+
+/**
+ * Brings what programs did in a copied view into the layers: as a new upper layer above all present ones, which counts
+ * only once it is complete. Nothing is moved out of the copy, so a kill loses nothing and the copy stays usable.
+ */
+export async function foldCopiedView(
+  place: SandboxPlace,
+  state: OverlayState,
+): Promise<OverlayState> {
+  const { entries, touched, removed } = compareCopiedView(place);
+  if (touched.length === 0 && removed.length === 0) return state;
+  const upper = String(state.nextLayer);
+  await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
+  const next = {
+    ...state,
+    layers: [...state.layers, state.upper],
+    upper,
+    nextLayer: state.nextLayer + 1,
+  };
+  await withSpare(place, (spare) => {
+    using stack = openLayers(place, next);
+    withRoot(copiedTree(place), (copyFd) => {
+      const folding = new Folding(stack, spare, copyFd);
+      for (const path of removed) folding.remove(path);
+      for (const path of touched) folding.put(path, entries.get(path));
+      for (const path of touched.toReversed()) folding.finishFolder(path, entries.get(path));
+    });
+  });
+  const saved = await saveState(place.directory, next);
+  rememberCopiedView(place, entries);
+  return saved;
+}
+
+class Folding {
+  readonly #stack: LayerStack;
+  readonly #spare: SpareFolder;
+  readonly #copyFd: number;
+  readonly #editor: LayerEditor;
+  readonly #links = new Map<string, RelativePath>();
+
+  constructor(stack: LayerStack, spare: SpareFolder, copyFd: number) {
+    this.#stack = stack;
+    this.#spare = spare;
+    this.#copyFd = copyFd;
+    this.#editor = new LayerEditor(stack, spare);
+  }
+
+  remove(path: RelativePath): void {
+    if (findNode(this.#stack, path) !== null) this.#editor.remove(path);
+  }
+
+  put(path: RelativePath, entry: TreeEntry | undefined): void {
+    if (entry === undefined || path === ROOT || entry.type === "special") return;
+    const node = findNode(this.#stack, path);
+    if (node !== null && (node.kind === "folder") !== (entry.type === "directory")) {
+      this.#editor.remove(path);
+    }
+    const request = { asked: path, mayCreate: true };
+    if (entry.type === "directory") {
+      openUpperFolder(this.#stack, this.#spare, { ...request, path })[Symbol.dispose]();
+      return;
+    }
+    using folder = openUpperFolder(this.#stack, this.#spare, { ...request, path: parentOf(path) });
+    const spare = this.#spare.newName();
+    if (entry.type === "symlink") {
+      symlinkAt(entry.target ?? "", this.#spare.fd, spare);
+      setLinkAttributes(this.#spare.fd, spare, attributesOf(entry));
+    } else this.#file(path, entry, spare);
+    this.#spare.putInPlace(spare, folder.upper, nameOf(path));
+  }
+
+  /** Times and attributes of a folder come last, because putting entries into it moves its times. */
+  finishFolder(path: RelativePath, entry: TreeEntry | undefined): void {
+    if (entry?.type !== "directory") return;
+    const request = { path, asked: path, mayCreate: false };
+    using folder = openUpperFolder(this.#stack, this.#spare, request);
+    keepingMarks(folder.upper, () => {
+      setAttributes(folder.upper, attributesOf(entry));
+    });
+  }
+
+  #file(path: RelativePath, entry: TreeEntry, spare: string): void {
+    const first = entry.nlink > 1 ? this.#links.get(entry.ino.toString()) : undefined;
+    if (first !== undefined) {
+      using folder = openUpperFolder(this.#stack, this.#spare, {
+        path: parentOf(first),
+        asked: path,
+        mayCreate: false,
+      });
+      linkAt(folder.upper, nameOf(first), this.#spare.fd, spare);
+      return;
+    }
+    this.#links.set(entry.ino.toString(), path);
+    const node = findNode(this.#stack, path);
+    const fd = openFolder(this.#copyFd, parentOf(path));
+    try {
+      copyFileTo(fd, nameOf(path), this.#spare.fd, spare, { reflink: "auto" });
+    } finally {
+      close(fd);
+    }
+    if (node?.kind !== "leaf") return;
+    // The copy had no special bits to begin with: the file keeps those that the view has.
+    const copyFd = openAt(this.#spare.fd, spare, OPEN.readOnly | OPEN.noFollow);
+    try {
+      const { mode, type } = readNode(this.#stack, node);
+      markCopy(this.#stack, copyFd, path, type === "file" ? mode & SPECIAL_BITS : 0);
+    } finally {
+      close(copyFd);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { CheckpointError } from "../../errors/index.ts";
+import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
+import { AT, OPEN, close, isErrno, openAt, readDirectory } from "../../platform/native/index.ts";
+import { takeBaseTime } from "../../tree/base-time.ts";
+import { readFolderAttributes } from "../../tree/folder-attributes.ts";
+import { removeTree } from "../../tree/remove-tree.ts";
+import { sameXattrs } from "../../tree/tree-entry.ts";
+import type { SandboxPlace } from "../../tree/workspace.ts";
+import { cloneLayer } from "./clone-layer.ts";
+import { makeLayer } from "./create.ts";
+import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
+import { type OverlayState, type StoredCheckpoint, saveState } from "./state.ts";
+
+const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
+
+/** Makes the upper layer a frozen one with a new empty one above it: the same view, at constant cost. */
+export async function freezeUpper(place: SandboxPlace, state: OverlayState): Promise<OverlayState> {
+  if (isUntouched(place, state)) return state;
+  const upper = String(state.nextLayer);
+  await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
+  return saveState(place.directory, {
+    ...state,
+    layers: [...state.layers, state.upper],
+    upper,
+    nextLayer: state.nextLayer + 1,
+  });
+}
+
+/** An upper layer that says nothing needs no freezing: the layers below are the whole view. */
+function isUntouched(place: SandboxPlace, state: OverlayState): boolean {
+  const below = state.layers.at(-1);
+  const upperFd = openAt(AT.workingDirectory, layerPath(place.directory, state.upper), DIRECTORY);
+  const belowPath = below === undefined ? place.root : layerPath(place.directory, below);
+  const belowFd = openAt(AT.workingDirectory, belowPath, DIRECTORY);
+  try {
+    if (readDirectory(upperFd).length > 0) return false;
+    const [upper, lower] = [readFolderAttributes(upperFd), readFolderAttributes(belowFd)];
+    return (
+      upper.mode === lower.mode &&
+      upper.uid === lower.uid &&
+      upper.gid === lower.gid &&
+      upper.mtimeNs === lower.mtimeNs &&
+      sameXattrs(upper.xattrs, lower.xattrs)
+    );
+  } finally {
+    close(upperFd);
+    close(belowFd);
+  }
+}
+
+/** Copies the upper layer, which somebody is using, into a frozen one; gives its name, not yet part of the state. */
+export async function copyUpper(place: SandboxPlace, state: OverlayState): Promise<string> {
+  const name = String(state.nextLayer);
+  await withFolder(joinPath(place.directory, NAMES.layers), (fd) => {
+    removeTree(fd, name);
+    cloneLayer(fd, state.upper, name, state.dialect);
+  });
+  return name;
+}
+
+/** Starts over: an empty upper layer above the given frozen ones, and the base that belongs to them. */
+export async function startOver(
+  place: SandboxPlace,
+  state: OverlayState,
+  from: StoredCheckpoint | null,
+): Promise<OverlayState> {
+  const upper = String(state.nextLayer);
+  const top = from?.layers.at(-1);
+  const like = top === undefined ? place.root : layerPath(place.directory, top);
+  await withFolder(like, (fd) => makeLayer(place, upper, fd));
+  return saveState(place.directory, {
+    ...state,
+    layers: from?.layers ?? [],
+    upper,
+    nextLayer: state.nextLayer + 1,
+    base: from?.base ?? { timeNs: takeBaseTime(place.directory).toString(), rebased: [] },
+    isFuseUpper: false,
+  });
+}
+
+/** The checkpoint with this id. */
+export function requireCheckpoint(state: OverlayState, id: string): StoredCheckpoint {
+  const found = state.checkpoints.find((checkpoint) => checkpoint.id === id);
+  if (found === undefined) throw checkpointError(id, "unknown");
+  return found;
+}
+
+/** An error about a checkpoint. */
+export function checkpointError(
+  checkpointId: string,
+  reason: CheckpointError["data"]["reason"],
+): CheckpointError {
+  const what = reason === "duplicate" ? "exists already" : "does not exist";
+  return new CheckpointError(`The checkpoint ${checkpointId} ${what}`, {
+    data: { checkpointId, reason },
+  });
+}
+
+/** Removes layers that neither the view nor a checkpoint uses, and leftovers in the spare folder; gives what stayed. */
+export async function dropUnused(place: SandboxPlace, state: OverlayState): Promise<string[]> {
+  const used = new Set([
+    MASK_LAYER,
+    state.upper,
+    ...state.layers,
+    ...state.checkpoints.flatMap((checkpoint) => checkpoint.layers),
+  ]);
+  return [
+    ...(await removeNames(joinPath(place.directory, NAMES.layers), (name) => !used.has(name))),
+    ...(await removeNames(joinPath(place.directory, NAMES.spare), () => true)),
+  ];
+}
+
+async function removeNames(
+  folder: BytePath,
+  isUnused: (name: string) => boolean,
+): Promise<string[]> {
+  try {
+    return await withFolder(folder, (fd) =>
+      readDirectory(fd)
+        .filter(({ name }) => isUnused(name))
+        .flatMap(({ name }) => removeTree(fd, name))
+        .map(({ path }) => displayPath(joinPath(folder, path))),
+    );
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return [];
+    throw error;
+  }
+}

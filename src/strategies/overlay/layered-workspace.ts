@@ -1,0 +1,278 @@
+import type { RunResult } from "../../contract/host.ts";
+import type { ListedEntry } from "../../contract/strategy.ts";
+import { PlatformUnsupportedError } from "../../errors/index.ts";
+import { type BytePath, type RelativePath, joinPath } from "../../model/byte-path.ts";
+import type { DriftEntry } from "../../model/diff-view.ts";
+import {
+  assertBeneath,
+  listBeneath,
+  readBeneath,
+  removeBeneath,
+  renameBeneath,
+  statBeneath,
+  typed,
+  writeBeneath,
+} from "../../tree/beneath.ts";
+import type { ChangeSet } from "../../tree/tree-change.ts";
+import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
+import { runTask } from "../../tree/work/pool.ts";
+import type { BaseCheck, OpenPlace, Workspace } from "../../tree/workspace.ts";
+import { OverlayBaseCheck } from "./base-check.ts";
+import { type QuietOperation, busyError } from "./busy-error.ts";
+import { type CollectedChanges, collectChanges } from "./changes.ts";
+import { foldCopiedView } from "./fold-copy.ts";
+import {
+  checkpointError,
+  copyUpper,
+  dropUnused,
+  freezeUpper,
+  requireCheckpoint,
+  startOver,
+} from "./layer-control.ts";
+import { LayerEditor } from "./layer-editor.ts";
+import type { LayerStack } from "./layer-stack.ts";
+import { runAlone } from "./live-lock.ts";
+import type { LiveView } from "./live-view.ts";
+import { writeMounted } from "./mounted-calls.ts";
+import { normaliseUpper } from "./normalise-upper.ts";
+import { Origins } from "./origins.ts";
+import { recordFolders } from "./record-folders.ts";
+import { type InsideOptions, runInNamespace } from "./run-inside.ts";
+import { openLayers, openMask, requireState, withSpare } from "./sandbox-files.ts";
+import { type OverlayState, type StoredBase, saveState, storeIdentity } from "./state.ts";
+import { listView, readFromView, statInView } from "./view.ts";
+
+/** What a workspace made of layers does once it exists. */
+export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
+  readonly #live: LiveView;
+
+  constructor(live: LiveView) {
+    this.#live = live;
+  }
+
+  async changes(place: OpenPlace): Promise<ChangeSet> {
+    const state = await this.#folded(place);
+    using stack = openLayers(place, state);
+    const { changes, skipped } = this.#collect(place, state, stack);
+    return { changes, skipped };
+  }
+
+  async drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]> {
+    const state = await requireState(place);
+    return runTask("findDrift", {
+      root: place.root,
+      only: place.only,
+      exclude: place.exclude,
+      touched: set.changes.map(({ path }) => path),
+      base: { sinceNs: BigInt(state.base.timeNs) },
+    });
+  }
+
+  async baseCheck(place: OpenPlace): Promise<BaseCheck> {
+    const state = await requireState(place);
+    let origins: Origins | undefined;
+    return new OverlayBaseCheck({
+      state,
+      openStack: () => openLayers(place, state),
+      openMask: () => openMask(place, state),
+      origins: () => {
+        using stack = openLayers(place, state);
+        origins ??= new Origins(stack, this.#collect(place, state, stack).touched);
+        return origins;
+      },
+    });
+  }
+
+  read(place: OpenPlace, path: RelativePath): Promise<Buffer> {
+    return this.#look(place, path, readBeneath, readFromView);
+  }
+
+  stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    return this.#look(place, path, statBeneath, statInView);
+  }
+
+  list(place: OpenPlace, path: RelativePath): Promise<readonly ListedEntry[]> {
+    return this.#look(place, path, listBeneath, listView);
+  }
+
+  async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
+    await this.#edit(
+      place,
+      path,
+      (root, { view }) =>
+        view === "copy"
+          ? writeBeneath(root, path, content, place.directory)
+          : writeMounted(root, path, content),
+      (editor) => editor.write(path, content),
+    );
+  }
+
+  async remove(place: OpenPlace, path: RelativePath): Promise<void> {
+    await this.#edit(
+      place,
+      path,
+      (root) => removeBeneath(root, path),
+      (editor) => editor.remove(path),
+    );
+  }
+
+  async rename(place: OpenPlace, from: RelativePath, to: RelativePath): Promise<void> {
+    await this.#edit(
+      place,
+      from,
+      (root) => renameBeneath(root, from, to),
+      (editor) => editor.rename(from, to),
+    );
+  }
+
+  async path(place: OpenPlace): Promise<BytePath> {
+    const root = await this.#live.open(place, await requireState(place));
+    if (place.only === null) return root;
+    assertBeneath(root, place.only as unknown as RelativePath);
+    return joinPath(root, place.only);
+  }
+
+  async quiesce(place: OpenPlace, operation: QuietOperation): Promise<void> {
+    await this.#live.close(place, await requireState(place), operation);
+  }
+
+  async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
+    const quiet = await this.#live.close(place, await requireState(place), "rollback");
+    const state = await startOver(place, quiet, null);
+    return { leftovers: await dropUnused(place, state) };
+  }
+
+  async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
+    const state = await requireState(place);
+    const rebased = (stored: StoredBase): StoredBase => {
+      const known = new Map(stored.rebased);
+      for (const [path, identity] of base) known.set(path, identity && storeIdentity(identity));
+      return { ...stored, rebased: [...known] };
+    };
+    // Checkpoints start from the same real entries, which the undo has put back under new change times.
+    const checkpoints = state.checkpoints.map((one) => ({ ...one, base: rebased(one.base) }));
+    await saveState(place.directory, { ...state, base: rebased(state.base), checkpoints });
+  }
+
+  async checkpoint(place: OpenPlace, id: string): Promise<void> {
+    const state = await this.#folded(place);
+    if (state.checkpoints.some((one) => one.id === id)) throw checkpointError(id, "duplicate");
+    const isMounted = state.view !== "copy" && this.#live.current(place, state) !== null;
+    let quiet: OverlayState;
+    try {
+      quiet = isMounted ? await this.#live.close(place, state, "checkpoint") : state;
+    } catch {
+      await this.#checkpointByCopy(place, id);
+      return;
+    }
+    const frozen = await freezeUpper(place, quiet);
+    const { layers, base } = frozen;
+    const kept = await saveState(place.directory, {
+      ...frozen,
+      checkpoints: [...frozen.checkpoints, { id, layers, base }],
+    });
+    if (isMounted) await this.#live.open(place, kept);
+  }
+
+  async restore(place: OpenPlace, id: string): Promise<void> {
+    const state = await requireState(place);
+    const from = requireCheckpoint(state, id);
+    const quiet = await this.#live.close(place, state, "rollback");
+    await dropUnused(place, await startOver(place, quiet, from));
+  }
+
+  async deleteCheckpoint(place: OpenPlace, id: string): Promise<void> {
+    const state = await requireState(place);
+    const checkpoints = state.checkpoints.filter((one) => one.id !== id);
+    if (checkpoints.length === state.checkpoints.length) return;
+    await dropUnused(place, await saveState(place.directory, { ...state, checkpoints }));
+  }
+
+  /** Runs a command on the layers in namespaces of its own; only in the mode without root. */
+  async runInside(
+    place: OpenPlace,
+    argv: readonly string[],
+    options: InsideOptions = {},
+  ): Promise<RunResult> {
+    const state = await this.#live.close(place, await requireState(place), "checkpoint");
+    if (state.mode !== "userns") {
+      throw new PlatformUnsupportedError(
+        `A sandbox in mode ${state.mode} has no namespace of its own`,
+        {
+          data: { what: "runInside", reason: `mode ${state.mode}` },
+          hint: "Use the directory that `getPath` gives.",
+        },
+      );
+    }
+    try {
+      return await runInNamespace(place, state, argv, options);
+    } finally {
+      using stack = openLayers(place, state);
+      recordFolders(stack, BigInt(state.base.timeNs));
+    }
+  }
+
+  /** Somebody works in the mount and will not leave: what is there now is copied, which costs what changed. */
+  async #checkpointByCopy(place: OpenPlace, id: string): Promise<void> {
+    const state = await requireState(place);
+    const layer = await copyUpper(place, state);
+    const layers = [...state.layers, layer];
+    if (state.isFuseUpper) {
+      using stack = openLayers(place, { ...state, layers: state.layers, upper: layer });
+      normaliseUpper(stack);
+    }
+    await saveState(place.directory, {
+      ...state,
+      nextLayer: state.nextLayer + 1,
+      checkpoints: [...state.checkpoints, { id, layers, base: state.base }],
+    });
+  }
+
+  #collect(place: OpenPlace, state: OverlayState, stack: LayerStack): CollectedChanges {
+    return collectChanges(stack, {
+      only: place.only,
+      exclude: place.exclude,
+      mayMove: this.#live.current(place, state) === null,
+      baseTimeNs: BigInt(state.base.timeNs),
+    });
+  }
+
+  /** The state after what was done in a copied view has reached the layers. */
+  async #folded(place: OpenPlace): Promise<OverlayState> {
+    const state = await requireState(place);
+    return state.view === "copy" ? foldCopiedView(place, state) : state;
+  }
+
+  /** Reads through the live view where there is one, else from the layers. */
+  async #look<T>(
+    place: OpenPlace,
+    path: RelativePath,
+    inDirectory: (root: BytePath, path: RelativePath) => T,
+    inLayers: (stack: LayerStack, path: RelativePath) => T,
+  ): Promise<T> {
+    const state = await requireState(place);
+    const live = this.#live.current(place, state);
+    if (live !== null) return inDirectory(live, path);
+    using stack = openLayers(place, state);
+    return typed(place.root, path, () => inLayers(stack, path));
+  }
+
+  /** Changes the live view where there is one: nothing may change a layer below a live mount. */
+  async #edit(
+    place: OpenPlace,
+    path: RelativePath,
+    inDirectory: (root: BytePath, state: OverlayState) => void,
+    inLayers: (editor: LayerEditor) => void,
+  ): Promise<void> {
+    const state = await requireState(place);
+    const live = this.#live.current(place, state);
+    if (live !== null) return inDirectory(live, state);
+    const done = await runAlone(place.directory, () =>
+      withSpare(place, (spare) => {
+        using stack = openLayers(place, state);
+        typed(place.root, path, () => inLayers(new LayerEditor(stack, spare)));
+      }),
+    );
+    if (done === null) throw busyError(place, "checkpoint", new Error("a command runs inside"));
+  }
+}

@@ -1,0 +1,233 @@
+import type { RunResult, StrategyHost } from "../../contract/host.ts";
+import type { CallOptions, ListedEntry } from "../../contract/strategy.ts";
+import { SandboxCreationError } from "../../errors/index.ts";
+import { type BytePath, type RelativePath, displayPath, joinPath } from "../../model/byte-path.ts";
+import type { DriftEntry } from "../../model/diff-view.ts";
+import type { Json } from "../../model/sandbox-ref.ts";
+import { isErrno, mkdirAt, readDirectory } from "../../platform/native/index.ts";
+import { removeTree } from "../../tree/remove-tree.ts";
+import type { ChangeSet } from "../../tree/tree-change.ts";
+import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
+import type {
+  BaseCheck,
+  MadeWorkspace,
+  OpenPlace,
+  SandboxPlace,
+  Workspace,
+} from "../../tree/workspace.ts";
+import { CopyWorkspace } from "../copy/copy-workspace.ts";
+import { type QuietOperation } from "./busy-error.ts";
+import { makeFolders, makeLayers } from "./create.ts";
+import { LayeredWorkspace } from "./layered-workspace.ts";
+import { waitUntilQuiet } from "./live-lock.ts";
+import { LiveView } from "./live-view.ts";
+import { type ChosenMode, OVERLAY_MODES, type OverlayMode, chooseMode } from "./modes.ts";
+import { unmountAll } from "./mounts.ts";
+import type { InsideOptions } from "./run-inside.ts";
+import { requireState, withFolder } from "./sandbox-files.ts";
+import { saveState } from "./state.ts";
+import { UnmountError } from "./unmount.ts";
+
+/** Settings of the strategy `overlay`. */
+export interface OverlayOptions {
+  /** Use this mode and no other; a resource's own `properties.mode` comes first. */
+  readonly mode?: OverlayMode;
+  /** How long a mount may take to come or to go. Default 10 seconds. */
+  readonly mountTimeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Where the copy lives when no overlay is possible. */
+const COPY_FOLDER = "c";
+
+/**
+ * A workspace that is a stack of layers over the untouched resource. Making, checkpointing and throwing it away cost
+ * the same for any size of the resource. Where no overlay can be mounted it is a copy instead, and says so.
+ */
+export class OverlayWorkspace implements Workspace {
+  readonly #host: Pick<StrategyHost, "emit">;
+  readonly #options: OverlayOptions;
+  readonly #layered: LayeredWorkspace;
+  readonly #copy = new CopyWorkspace("auto");
+
+  constructor(host: Pick<StrategyHost, "emit">, options: OverlayOptions = {}) {
+    this.#host = host;
+    this.#options = options;
+    this.#layered = new LayeredWorkspace(
+      new LiveView(this.#limitMs, (name, data) => host.emit(name, data)),
+    );
+  }
+
+  async create(place: SandboxPlace, options: CallOptions = {}): Promise<MadeWorkspace> {
+    options.signal?.throwIfAborted();
+    await makeFolders(place);
+    const { directory, root } = place;
+    const site = { directory, root, timeoutMs: this.#limitMs };
+    const chosen = await chooseMode(site, wantedMode(place, this.#options));
+    options.signal?.throwIfAborted();
+    const state = await makeLayers(place, chosen);
+    const copied = chosen.mode === "copy" ? await this.#createCopy(place, options) : {};
+    await saveState(directory, state);
+    if (chosen.mode !== "kernel") this.#tell(place, chosen);
+    return {
+      metadata: {
+        ...copied,
+        mode: chosen.mode,
+        reason: chosen.reason,
+        tried: chosen.tried.map((one) => ({ ...one })),
+      },
+    };
+  }
+
+  async #createCopy(
+    place: SandboxPlace,
+    options: CallOptions,
+  ): Promise<{ readonly [key: string]: Json }> {
+    await withFolder(place.directory, (fd) => mkdirAt(fd, COPY_FOLDER, 0o700));
+    const { metadata } = await this.#copy.create(copyPlace(place), options);
+    return { ...metadata, copiedBy: metadata["mode"] ?? "copy" };
+  }
+
+  #tell(place: SandboxPlace, { mode, reason }: ChosenMode): void {
+    const level = mode === "copy" ? "warning" : "info";
+    this.#host.emit("overlay.modeChosen", { sandboxId: place.sandboxId, mode, reason }, level);
+  }
+
+  async changes(place: OpenPlace, options?: CallOptions): Promise<ChangeSet> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.changes(at, options);
+  }
+
+  async drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.drift(at, set);
+  }
+
+  async baseCheck(place: OpenPlace): Promise<BaseCheck> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.baseCheck(at);
+  }
+
+  async read(place: OpenPlace, path: RelativePath): Promise<Buffer> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.read(at, path);
+  }
+
+  async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.write(at, path, content);
+  }
+
+  async stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.stat(at, path);
+  }
+
+  async list(place: OpenPlace, path: RelativePath): Promise<readonly ListedEntry[]> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.list(at, path);
+  }
+
+  async remove(place: OpenPlace, path: RelativePath): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.remove(at, path);
+  }
+
+  async rename(place: OpenPlace, from: RelativePath, to: RelativePath): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.rename(at, from, to);
+  }
+
+  async path(place: OpenPlace): Promise<BytePath> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.path(at);
+  }
+
+  async quiesce(place: OpenPlace, operation: QuietOperation): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.quiesce(at, operation);
+  }
+
+  async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.discard(at);
+  }
+
+  async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.rebase(at, base);
+  }
+
+  async checkpoint(place: OpenPlace, checkpointId: string): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.checkpoint(at, checkpointId);
+  }
+
+  async restore(place: OpenPlace, checkpointId: string): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.restore(at, checkpointId);
+  }
+
+  async deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.deleteCheckpoint(at, checkpointId);
+  }
+
+  /**
+   * Runs a command in a user, mount and process namespace of its own, with the sandbox mounted there by the kernel.
+   * @throws PlatformUnsupportedError (`PLATFORM_UNSUPPORTED`) in every mode but `userns`.
+   */
+  runInside(
+    place: OpenPlace,
+    argv: readonly string[],
+    options?: InsideOptions,
+  ): Promise<RunResult> {
+    return this.#layered.runInside(place, argv, options);
+  }
+
+  async destroy(place: SandboxPlace): Promise<readonly string[]> {
+    try {
+      await unmountAll(place.directory, this.#limitMs);
+      await waitUntilQuiet(place.directory, this.#limitMs);
+      return await withFolder(place.directory, (fd) =>
+        readDirectory(fd)
+          .flatMap(({ name }) => removeTree(fd, name))
+          .map(({ path }) => displayPath(joinPath(place.directory, path))),
+      );
+    } catch (error) {
+      if (isErrno(error, "ENOENT")) return [];
+      // Nothing is removed below a live mount, and nothing under the hands of whoever serves one.
+      const where = error instanceof UnmountError ? error.mountPoint : place.directory;
+      return [displayPath(where)];
+    }
+  }
+
+  /** Who does the work for a sandbox, and where. */
+  async #of(
+    place: OpenPlace,
+  ): Promise<readonly [Omit<Workspace, "create" | "destroy">, OpenPlace]> {
+    const { mode } = await requireState(place);
+    return mode === "copy" ? [this.#copy, copyPlace(place)] : [this.#layered, place];
+  }
+
+  get #limitMs(): number {
+    return this.#options.mountTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+}
+
+function copyPlace<Place extends SandboxPlace>(place: Place): Place {
+  return { ...place, directory: joinPath(place.directory, COPY_FOLDER) };
+}
+
+function wantedMode(place: SandboxPlace, options: OverlayOptions): OverlayMode | null {
+  const wanted = place.resource.properties?.["mode"] ?? options.mode ?? null;
+  if (wanted === null) return null;
+  const known = OVERLAY_MODES.find((mode) => mode === wanted);
+  if (known !== undefined) return known;
+  throw new SandboxCreationError(`There is no overlay mode ${JSON.stringify(wanted)}`, {
+    operation: "create",
+    resourceId: place.resource.resourceId,
+    hint: `Modes are ${OVERLAY_MODES.join(", ")}.`,
+    data: { stage: "mode", residue: [] },
+  });
+}
