@@ -37,14 +37,14 @@ export async function checkConflicts(
 ): Promise<CheckedChanges> {
   const verified: TreeChange[] = [];
   const conflicts: TreeConflict[] = [];
-  const added = new Set(changes.filter((change) => change.before === null).map(({ path }) => path));
+  const newFolders = new Set(changes.filter(becomesFolder).map(({ path }) => path));
   for (let start = 0; start < changes.length; start += CHANGES_PER_TURN) {
     if (start > 0) await setImmediate();
     withRoot(place.root, (rootFd) => {
       const tree = new RealTree(rootFd);
       for (const change of changes.slice(start, start + CHANGES_PER_TURN)) {
         const found = tree.look(change.path);
-        const reason = judge(change, found, base, added);
+        const reason = judge(change, found, base, newFolders);
         if (reason === null) verified.push({ ...change, before: found.real });
         else conflicts.push({ change, reason, real: found.real });
       }
@@ -61,15 +61,20 @@ interface Found {
   readonly missingParent: RelativePath | null;
 }
 
+function becomesFolder({ before, after }: TreeChange): boolean {
+  return after?.type === "directory" && before?.type !== "directory";
+}
+
 function judge(
   change: TreeChange,
   { real, parents, missingParent }: Found,
   base: BaseCheck,
-  added: ReadonlySet<RelativePath>,
+  newFolders: ReadonlySet<RelativePath>,
 ): ConflictReason | null {
   if (missingParent !== null) {
-    // A folder that the sandbox itself adds is not there yet, and nothing can be below it.
-    if (!added.has(missingParent)) return change.before === null ? "ancestorReplaced" : "missing";
+    // A folder that the sandbox itself makes is not there yet, and nothing can be below it.
+    if (!newFolders.has(missingParent))
+      return change.before === null ? "ancestorReplaced" : "missing";
     return null;
   }
   if (change.implied === true) return null;

@@ -1,0 +1,151 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, release, tmpdir, totalmem } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { BASELINES, copyAndSync, find } from "./baselines.mjs";
+import { withReflinkDisk } from "./disk.mjs";
+import { Times, timed } from "./measure.mjs";
+import { measureMemory } from "./memory.mjs";
+import { measureResolution } from "./resolution.mjs";
+import { renderReport } from "./report.mjs";
+import { makeSandbox, openBench } from "./sandbox.mjs";
+import { makeRepository, makeTree, makeTwentyEdits } from "./trees.mjs";
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: "string", default: "1000,10000,100000" },
+    rounds: { type: "string", default: "3" },
+    out: { type: "string", default: "docs" },
+    bulk: { type: "string", default: "10000" },
+    memory: { type: "boolean", default: true },
+    "no-memory": { type: "boolean", default: false },
+  },
+});
+const sizes = values.sizes.split(",").map(Number);
+const rounds = Number(values.rounds);
+const bulk = Number(values.bulk);
+const STRATEGIES = ["overlay", "copy_on_write", "filesystem_copy"];
+
+const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "cofferdam-bench-"));
+const times = new Times();
+const note = (text) => process.stderr.write(`${text}\n`);
+
+/** Sandboxes stay until the end: on ext4, creating files after a mass deletion is ten times slower. */
+async function measureSize(coffer, size) {
+  const tree = join(folder, `tree-${size}`);
+  const paths = makeTree(tree, size);
+  makeRepository(tree);
+  execFileSync("sync");
+  for (let round = 0; round < rounds; round++) {
+    note(`${size} files, round ${round + 1} of ${rounds}`);
+    const subjects = [...Object.keys(BASELINES), ...STRATEGIES];
+    // Every round another order, so that nobody always runs into a warm or a busy disk.
+    const order = subjects.map((_, n) => subjects[(n + round * 3) % subjects.length]);
+    for (const subject of order) {
+      if (subject in BASELINES) {
+        const target = join(folder, `${subject.replaceAll(/\W+/g, "-")}-${size}-${round}`);
+        times.add(subject, "create", size, await timed(() => BASELINES[subject](tree, target)));
+      } else await measureStrategy(coffer, subject, tree, paths, size, round);
+    }
+  }
+}
+
+async function measureStrategy(coffer, strategy, tree, paths, size, round) {
+  let sandbox;
+  times.add(
+    strategy,
+    "create",
+    size,
+    await timed(async () => {
+      sandbox = await makeSandbox(coffer, tree, strategy);
+    }),
+  );
+  await sandbox.diff();
+  times.add(strategy, "diff unchanged", size, await timed(() => sandbox.diff()));
+  times.add("find", `diff unchanged (${strategy})`, size, await timed(() => find(tree)));
+  makeTwentyEdits(await sandbox.getPath(), paths, round);
+  times.add(strategy, "diff", size, await timed(() => sandbox.diff()));
+  times.add(strategy, "checkpoint", size, await timed(() => sandbox.checkpoint(`c${round}`)));
+  times.add(strategy, "commit", size, await timed(() => sandbox.commit()));
+  times.add(strategy, "undo", size, await timed(() => sandbox.undoCommit()));
+  times.add(strategy, "discard", size, await timed(() => sandbox.rollback()));
+}
+
+/** Durable commit of many modified small files, beside a plain copy into the tree with a sync. */
+async function measureBulk(coffer) {
+  const tree = join(folder, "bulk");
+  const paths = makeTree(tree, bulk * 2);
+  const plain = join(folder, "bulk-plain");
+  execFileSync("cp", ["-a", tree, plain]);
+  for (let round = 0; round < rounds; round++) {
+    note(`commit of ${bulk} files, round ${round + 1} of ${rounds}`);
+    const edited = join(folder, `edited-${round}`);
+    const write = (root) => {
+      for (const path of paths.slice(0, bulk)) {
+        mkdirSync(dirname(join(root, path)), { recursive: true });
+        writeFileSync(join(root, path), `round ${round} of ${path}\n`.repeat(20));
+      }
+    };
+    write(edited);
+    execFileSync("sync");
+    times.add("cp -a and sync", "bulk commit", bulk, await timed(() => copyAndSync(edited, plain)));
+    for (const strategy of STRATEGIES) {
+      const sandbox = await makeSandbox(coffer, tree, strategy);
+      write(await sandbox.getPath());
+      execFileSync("sync");
+      times.add(strategy, "bulk commit", bulk, await timed(() => sandbox.commit()));
+      execFileSync("sync");
+      times.add(strategy, "bulk undo", bulk, await timed(() => sandbox.undoCommit()));
+      times.add(strategy, "bulk clean-up", bulk, await timed(() => sandbox.cleanup()));
+    }
+  }
+}
+
+/** Creation by shared blocks, on a file system that has them. */
+async function measureReflink() {
+  await withReflinkDisk(folder, async (disk) => {
+    await using coffer = await openBench(join(disk, "state"));
+    const size = sizes.at(-1) ?? 1000;
+    const tree = join(disk, "tree");
+    makeTree(tree, size);
+    execFileSync("sync");
+    for (let round = 0; round < rounds; round++) {
+      note(`reflink, round ${round + 1} of ${rounds}`);
+      const target = join(disk, `cp-${round}`);
+      const byHand = () => execFileSync("cp", ["-a", "--reflink=always", tree, target]);
+      const ours = () => makeSandbox(coffer, tree, "copy_on_write");
+      const pairs = [
+        ["cp -a --reflink=always", byHand],
+        ["copy_on_write", ours],
+      ];
+      for (const [name, work] of round % 2 === 0 ? pairs : pairs.reverse()) {
+        times.add(name, "reflink create", size, await timed(work));
+      }
+    }
+  });
+}
+
+try {
+  const coffer = await openBench(join(folder, "state"));
+  for (const size of sizes) await measureSize(coffer, size);
+  await measureBulk(coffer);
+  await coffer.close();
+  await measureReflink();
+  const memory = values["no-memory"] ? [] : measureMemory(folder);
+  const resolution = await measureResolution();
+  const machine = {
+    cpus: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    kernel: release(),
+    node: process.version,
+  };
+  const report = { machine, sizes, rounds, bulk, times: times.list(), memory, resolution };
+  writeFileSync(join(values.out, "benchmarks.json"), `${JSON.stringify(report, null, 2)}\n`);
+  const text = renderReport(report, times);
+  writeFileSync(join(values.out, "benchmarks.md"), text);
+  process.stdout.write(text);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(0);
