@@ -29,7 +29,7 @@ const report = new CoverageReport({
   cleanCache: true,
   clean: false,
   logging: "error",
-  reports: ["lcovonly", "json-summary", ["console-details", { skipPercent: 100 }]],
+  reports: ["lcovonly", "json-summary", ["text", { skipFull: true }]],
   entryFilter: (entry) => entry.url.startsWith(dist),
   sourceFilter: (path) => path.startsWith("src/"),
   sourcePath: (path) => path.replace(/^dist\/(.*)\.js$/, "src/$1.ts"),
@@ -40,12 +40,14 @@ const report = new CoverageReport({
   },
 });
 await report.addFromDir(raw);
-const { summary } = await report.generate();
+await report.generate();
 rmSync(raw, { recursive: true });
+// The usual definitions: a line counts by the statements that begin in it.
+const { total } = JSON.parse(readFileSync(join(root, "coverage/coverage-summary.json"), "utf8"));
 
 let failed = tests.status !== 0;
 for (const [kind, least] of Object.entries(THRESHOLDS)) {
-  const percent = summary[kind].pct;
+  const percent = total[kind].pct;
   console.log(`${kind}: ${percent} percent, at least ${least}`);
   failed ||= percent < least;
 }
