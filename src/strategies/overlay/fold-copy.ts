@@ -62,7 +62,7 @@ class Folding {
     this.#stack = stack;
     this.#spare = spare;
     this.#copyFd = copyFd;
-    this.#editor = new LayerEditor(stack, spare);
+    this.#editor = new LayerEditor(stack, spare, false);
   }
 
   remove(path: RelativePath): void {

@@ -26,10 +26,13 @@ const SPECIAL_BITS = 0o7000;
 export class LayerEditor {
   readonly #stack: LayerStack;
   readonly #spare: SpareFolder;
+  readonly #mayRedirect: boolean;
 
-  constructor(stack: LayerStack, spare: SpareFolder) {
+  /** `mayRedirect` says that every mount of these layers follows redirects, as only root's own do. */
+  constructor(stack: LayerStack, spare: SpareFolder, mayRedirect: boolean) {
     this.#stack = stack;
     this.#spare = spare;
+    this.#mayRedirect = mayRedirect;
   }
 
   /** Replaces or creates a file; missing folders are made, mode, owner and attributes of an existing one stay. */
@@ -91,7 +94,7 @@ export class LayerEditor {
 
   /** A folder that is in the upper layer alone, or, where redirects are followed, any folder. */
   #canMoveFolder(node: FolderNode): boolean {
-    return this.#stack.upper.dialect === "trusted" || isUpperAlone(node);
+    return this.#mayRedirect || isUpperAlone(node);
   }
 
   /** Tells a folder that is about to be moved where its lower parts are, or that it has none. */

@@ -270,7 +270,9 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
     const done = await runAlone(place.directory, () =>
       withSpare(place, (spare) => {
         using stack = openLayers(place, state);
-        typed(place.root, path, () => inLayers(new LayerEditor(stack, spare)));
+        typed(place.root, path, () =>
+          inLayers(new LayerEditor(stack, spare, state.mode === "kernel")),
+        );
       }),
     );
     if (done === null) throw busyError(place, "checkpoint", new Error("a command runs inside"));

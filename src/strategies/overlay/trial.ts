@@ -4,7 +4,6 @@ import {
   AT,
   OPEN,
   close,
-  getXattr,
   mkdirAt,
   mountOverlay,
   openAt,
@@ -12,8 +11,8 @@ import {
 } from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
+import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
 import { KERNEL_OPTIONS, fuseOptions, kernelOptionString } from "./mount-options.ts";
-import { type Dialect, findStat, makeWhiteout, markName, FUSE_OPAQUE_ATTRIBUTE } from "./marks.ts";
 import { unmountAt } from "./unmount.ts";
 
 /** Where modes are tried: the folder of the sandbox to be, and the real directory. */
@@ -25,10 +24,18 @@ export interface TrialSite {
 }
 
 const TRIAL = "try";
-/** A name that is most unlikely to be in any tree. */
+const UPPER = `${TRIAL}/u`;
+const LOWER = `${TRIAL}/l`;
+const WORK = `${TRIAL}/w`;
+const MERGED = `${TRIAL}/m`;
+/** Begins the names that the trial uses; most unlikely to be in any tree. */
 const PROBE = ".cofferdam-trial-2c9d1f";
-/** Constant text; the options come in as an argument. */
-const MOUNT_AND_PROBE = 'mount -t overlay overlay -o "$1" try/m && mkdir "try/m/$2"';
+const REPLACED = `${PROBE}-replaced`;
+const REMOVED = `${PROBE}-removed`;
+/** Constant text; names and options come in as arguments. */
+const PROBE_VIEW =
+  'mkdir "try/m/$1" && test -d "try/m/$2" && test ! -e "try/m/$2/hidden" && test ! -e "try/m/$3"';
+const MOUNT_AND_PROBE = `mount -t overlay overlay -o "$4" try/m && ${PROBE_VIEW}`;
 const NAMESPACES = [
   "--user",
   "--map-current-user",
@@ -37,76 +44,105 @@ const NAMESPACES = [
   "--propagation",
   "private",
 ];
+const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
 
 /** Mounts as root, in this very process. */
-export async function tryKernel(site: TrialSite): Promise<string> {
-  return withTrial(site, async (dirFd) => {
+export function tryKernel(site: TrialSite): Promise<string> {
+  return withTrial(site, "trusted", async (dirFd) => {
     const started = performance.now();
-    const target = joinPath(site.directory, `${TRIAL}/m`);
+    const path = (name: string): BytePath => joinPath(site.directory, name);
     mountOverlay({
-      lower: [site.root],
-      upper: joinPath(site.directory, `${TRIAL}/u`),
-      work: joinPath(site.directory, `${TRIAL}/w`),
-      target,
+      lower: [path(LOWER), site.root],
+      upper: path(UPPER),
+      work: path(WORK),
+      target: path(MERGED),
       // Nothing written here is ever needed: without this, taking the mount away syncs the whole disk.
       options: { ...KERNEL_OPTIONS, volatile: true },
     });
     try {
-      const fd = openBeneath(dirFd, `${TRIAL}/m` as BytePath, OPEN.readOnly | OPEN.directory);
-      try {
-        mkdirAt(fd, PROBE);
-      } finally {
-        close(fd);
-      }
+      probeView(dirFd);
     } finally {
-      await unmountAt(site.directory, `${TRIAL}/m`, site.timeoutMs);
+      await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
     refuseSlowness(performance.now() - started, site.timeoutMs);
-    return checkMarks(dirFd, ["trusted"]);
   });
 }
 
 /** Mounts in a user and mount namespace of its own, which ends with the trial. */
-export async function tryUserNamespace(site: TrialSite): Promise<string> {
-  return withTrial(site, async (dirFd) => {
-    const options = kernelOptionString("user", ["b"], `${TRIAL}/u`, `${TRIAL}/w`);
-    const script = ["sh", "-c", MOUNT_AND_PROBE, "sh", options, PROBE];
+export function tryUserNamespace(site: TrialSite): Promise<string> {
+  return withTrial(site, "user", async (dirFd) => {
+    const options = kernelOptionString("user", [LOWER, "b"], UPPER, WORK);
+    const script = ["sh", "-c", MOUNT_AND_PROBE, "sh", PROBE, REPLACED, REMOVED, options];
     await runTrial(site, dirFd, "unshare", [...NAMESPACES, "--", ...script]);
-    return checkMarks(dirFd, ["user"]);
   });
 }
 
 /** Starts fuse-overlayfs. */
-export async function tryFuse(site: TrialSite): Promise<string> {
-  return withTrial(site, async (dirFd) => {
-    const options = fuseOptions(["b"], `${TRIAL}/u`, `${TRIAL}/w`);
+export function tryFuse(site: TrialSite): Promise<string> {
+  const dialect = process.geteuid?.() === 0 ? "trusted" : "user";
+  return withTrial(site, dialect, async (dirFd) => {
+    const options = fuseOptions([LOWER, "b"], UPPER, WORK);
     try {
-      await runTrial(site, dirFd, "fuse-overlayfs", ["-o", options, `${TRIAL}/m`]);
+      await runTrial(site, dirFd, "fuse-overlayfs", ["-o", options, MERGED]);
       // Through a program: a server that hangs must not hold this process up.
-      await runTrial(site, dirFd, "mkdir", ["--", `${TRIAL}/m/${PROBE}`]);
+      const script = ["-c", PROBE_VIEW, "sh", PROBE, REPLACED, REMOVED];
+      await runTrial(site, dirFd, "sh", script);
     } finally {
-      await unmountAt(site.directory, `${TRIAL}/m`, site.timeoutMs);
+      await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
-    return checkMarks(dirFd, ["trusted", "user"]);
   });
 }
 
+/**
+ * Runs a trial over two small layers that hold a replaced folder and a removed file: a view that does not understand
+ * the marks would show what a sandbox removed. Takes everything away again.
+ */
 async function withTrial(
   site: TrialSite,
-  work: (dirFd: number) => Promise<string>,
+  dialect: Dialect,
+  work: (dirFd: number) => Promise<void>,
 ): Promise<string> {
-  const dirFd = openAt(AT.workingDirectory, site.directory, OPEN.readOnly | OPEN.directory);
+  const dirFd = openAt(AT.workingDirectory, site.directory, DIRECTORY);
   try {
     removeTree(dirFd, TRIAL);
-    for (const name of ["", "/u", "/w", "/m"]) mkdirAt(dirFd, `${TRIAL}${name}`, 0o700);
+    for (const name of [TRIAL, UPPER, LOWER, WORK, MERGED]) mkdirAt(dirFd, name, 0o700);
     try {
-      return await work(dirFd);
+      furnish(dirFd, dialect);
+      await work(dirFd);
+      requireProbe(dirFd);
     } finally {
       removeTree(dirFd, TRIAL);
     }
   } finally {
     close(dirFd);
   }
+  return "a trial mount worked";
+}
+
+function furnish(dirFd: number, dialect: Dialect): void {
+  for (const name of [`${LOWER}/${REPLACED}`, `${LOWER}/${REPLACED}/hidden`]) mkdirAt(dirFd, name);
+  mkdirAt(dirFd, `${LOWER}/${REMOVED}`);
+  mkdirAt(dirFd, `${UPPER}/${REPLACED}`);
+  withFolder(dirFd, UPPER, (fd) => makeWhiteout(fd, REMOVED));
+  withFolder(dirFd, `${UPPER}/${REPLACED}`, (fd) => markOpaque(fd, dialect));
+}
+
+/** What `PROBE_VIEW` does, in this process. */
+function probeView(dirFd: number): void {
+  withFolder(dirFd, MERGED, (fd) => {
+    mkdirAt(fd, PROBE);
+    if (findStat(fd, REMOVED) !== null) throw new Error("removed entries show through");
+    withFolder(fd, REPLACED, (child) => {
+      if (findStat(child, "hidden") !== null) throw new Error("replaced folders show through");
+    });
+  });
+}
+
+function requireProbe(dirFd: number): void {
+  withFolder(dirFd, UPPER, (fd) => {
+    if (findStat(fd, PROBE) !== null) return;
+    throw new Error("what is written there does not reach the upper layer");
+  });
 }
 
 async function runTrial(
@@ -119,31 +155,17 @@ async function runTrial(
   const env = { LIBMOUNT_FORCE_MOUNT2: "always" };
   const { exitCode, stderr } = await run(program, args, { cwd, env, timeoutMs });
   if (exitCode === 0) return;
-  throw new Error(stderr.toString("utf8").trim() || `${program} ended with ${exitCode}`);
+  const said = stderr.toString("utf8").trim();
+  throw new Error(said === "" ? `${program} ended with ${exitCode}` : said);
 }
 
-/** A view that cannot tell removed and replaced entries from others would lose them: the marks must be real. */
-function checkMarks(dirFd: number, dialects: readonly Dialect[]): string {
-  const fd = openBeneath(dirFd, `${TRIAL}/u` as BytePath, OPEN.readOnly | OPEN.directory);
+function withFolder(dirFd: number, name: string, work: (fd: number) => void): void {
+  const fd = openBeneath(dirFd, name, DIRECTORY);
   try {
-    if (findStat(fd, PROBE) === null)
-      throw new Error("what is written there does not reach the upper layer");
-    const probeFd = openAt(fd, PROBE, OPEN.readOnly | OPEN.directory);
-    try {
-      const names = [
-        ...dialects.map((dialect) => markName(dialect, "opaque")),
-        FUSE_OPAQUE_ATTRIBUTE,
-      ];
-      const isMarked = names.some((name) => getXattr(probeFd, name)?.toString("latin1") === "y");
-      if (!isMarked) throw new Error("the file system keeps no extended attributes for overlays");
-    } finally {
-      close(probeFd);
-    }
-    makeWhiteout(fd, "whiteout");
+    work(fd);
   } finally {
     close(fd);
   }
-  return "a trial mount worked";
 }
 
 function refuseSlowness(elapsedMs: number, limitMs: number): void {
