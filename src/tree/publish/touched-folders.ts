@@ -50,7 +50,8 @@ export class TouchedFolders {
       before,
       beforeMtimeNs: mtimeNs ?? 0n,
       after: isChanged ? attributesOnly(after) : null,
-      afterMtimeNs: change?.after?.mtimeNs ?? null,
+      // A folder that the sandbox did not touch keeps its time, although entries in it are exchanged.
+      afterMtimeNs: change?.after?.mtimeNs ?? mtimeNs,
       drifted:
         change?.before != null &&
         (change.before.ino !== ino || (isChanged && !isEqual(change.before, before))),
