@@ -104,9 +104,12 @@ module.exports = {
     ),
     forbid(
       "registry-is-built-from-config",
-      "The tests of configuration and registry may use both.",
+      "The registry is filled from the configuration and the built-in strategies.",
       { path: "^test/registry/" },
-      { path: "^src/", pathNot: `^src/(registry|config|testing)/|^src/index\\.ts$|${DOMAIN}` },
+      {
+        path: "^src/",
+        pathNot: `^src/(registry|config|strategies|testing)/|^src/index\\.ts$|${DOMAIN}`,
+      },
     ),
     forbid(
       "fixtures-are-plug-ins",
