@@ -217,9 +217,11 @@ export function pathError(
     special: "is a special file and is never opened",
     symlink: "is a symbolic link, and links are never followed",
     unreadable: "cannot be used",
+    unwritable: "cannot be written",
     exists: "exists already",
     notEmpty: "is not empty",
     outside: "is not inside the resource",
+    tooLong: "is longer than the system allows",
   };
   return new SandboxPathError(`${text === "" ? "The root" : text} ${texts[reason]}`, {
     data: { path: text, reason },
