@@ -84,6 +84,11 @@ export class TransactionLog {
     return readRecordSync(this.#doneFile(ulid), DONE);
   }
 
+  /** Whether an outcome was recorded. */
+  hasOutcome(ulid: string): boolean {
+    return existsSync(this.#doneFile(ulid));
+  }
+
   /** Where the transaction's records lie while it runs. */
   folderOf(ulid: string): string {
     return join(this.#running, ulid);

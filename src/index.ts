@@ -1,0 +1,172 @@
+import { homedir } from "node:os";
+import { type CofferdamOptions, openWith } from "./manager/open.ts";
+import type { Cofferdam } from "./manager/cofferdam.ts";
+import {
+  type InspectOptions,
+  type MachineReport,
+  inspectMachineWith,
+} from "./manager/inspect-machine.ts";
+import { BUILT_IN_STRATEGIES } from "./strategies/index.ts";
+
+export { Cofferdam } from "./manager/cofferdam.ts";
+export type { CreateOptions, FinishedTransaction, Opening } from "./manager/cofferdam.ts";
+export type { CofferdamOptions } from "./manager/open.ts";
+export { Sandbox } from "./manager/bound-sandbox.ts";
+export type { CheckpointDescription, SandboxDescription } from "./manager/describe-sandbox.ts";
+export { unguarded } from "./manager/engine.ts";
+export type { Limits } from "./manager/engine.ts";
+export { EVENT_CHANNEL } from "./manager/events.ts";
+export type {
+  AreaReport,
+  InspectOptions,
+  MachineReport,
+  StateReport,
+} from "./manager/inspect-machine.ts";
+export type { GitReport } from "./manager/inspect-git.ts";
+export type { StrategiesReport, StrategyReport } from "./manager/inspect-strategies.ts";
+export type { InterruptedTransaction } from "./manager/interrupted-transactions.ts";
+export type {
+  InterruptedWork,
+  RecoveredSandbox,
+  RecoveredTransaction,
+  RecoveryReport,
+} from "./manager/recover.ts";
+
+export {
+  AtomicCommitError,
+  AtomicityRefusedError,
+  CheckpointError,
+  ConfigurationError,
+  DatabaseInUseError,
+  InsufficientSpaceError,
+  OperationTimeoutError,
+  PathEscapeError,
+  PlanBusyError,
+  PlatformUnsupportedError,
+  RecordDamagedError,
+  SandboxCleanupError,
+  SandboxCommitError,
+  SandboxConflictError,
+  SandboxCreationError,
+  SandboxError,
+  SandboxPathError,
+  SandboxRollbackError,
+  SandboxStateError,
+  StrategyLoadError,
+  StrategyNotFoundError,
+  StrategyValidationError,
+  UnsupportedStrategyError,
+} from "./errors/index.ts";
+export type {
+  CommitFailure,
+  ConfigurationProblem,
+  ConflictDetail,
+  ErrorContext,
+  ErrorInit,
+  ErrorJson,
+} from "./errors/index.ts";
+
+export { CHANGE_KINDS } from "./model/change.ts";
+export type {
+  Change,
+  ChangeKind,
+  DiffEntry,
+  EntryState,
+  EntryType,
+  SkippedEntry,
+} from "./model/change.ts";
+export type { PathInput } from "./model/byte-path.ts";
+export type { CommitResult, ShelvedEdit } from "./model/commit-result.ts";
+export type { Conflict, ConflictReason } from "./model/conflict.ts";
+export type { DiffSummary, DiffView, DriftEntry } from "./model/diff-view.ts";
+export type { Resource, ResourceType, StrategyOrigin } from "./model/resource.ts";
+export { REF_SCHEMA_VERSION } from "./model/sandbox-ref.ts";
+export type { Json, SandboxRef } from "./model/sandbox-ref.ts";
+export {
+  ALLOWED_FROM,
+  SANDBOX_STATUSES,
+  TRANSITIONS,
+  isAllowed,
+  isTransition,
+  renderStateDiagram,
+} from "./model/status.ts";
+export type { SandboxOperation, SandboxStatus, Transition } from "./model/status.ts";
+export {
+  BUILT_IN_RESOURCE_TYPE_NAMES,
+  BUILT_IN_STRATEGY_NAMES,
+  DEFAULT_STRATEGIES,
+  STRATEGY_FITS,
+} from "./model/strategy-names.ts";
+export type { BuiltInResourceTypeName, BuiltInStrategyName } from "./model/strategy-names.ts";
+export type { StrategySpecifier } from "./model/strategy-specifier.ts";
+
+export { withDefaults } from "./contract/capabilities.ts";
+export type { DeclaredCapabilities, StrategyCapabilities } from "./contract/capabilities.ts";
+export { METHODS_OF_CAPABILITY } from "./contract/check-capabilities.ts";
+export { createDiffView, digestChanges } from "./contract/diff-view.ts";
+export type { DiffViewInit } from "./contract/diff-view.ts";
+export type {
+  Clock,
+  IdSource,
+  RunOptions,
+  RunResult,
+  SandboxEvent,
+  StorageArea,
+  StrategyClass,
+  StrategyHost,
+} from "./contract/host.ts";
+export { REQUIRED_METHODS } from "./contract/strategy.ts";
+export type {
+  CallOptions,
+  CheckpointOptions,
+  CleanupOptions,
+  CommitOptions,
+  DiffOptions,
+  ListedEntry,
+  ProbeResult,
+  PublishPolicy,
+  SandboxStrategy,
+  TransactionPart,
+} from "./contract/strategy.ts";
+export { validateStrategy } from "./contract/validate.ts";
+
+export type { CofferConfig } from "./config/config.ts";
+export { loadConfig, loadNearestConfig } from "./config/load-config.ts";
+export { chooseStrategy } from "./registry/choose-strategy.ts";
+export type { ChosenStrategy } from "./registry/choose-strategy.ts";
+export type { FailedStrategy, StartUpReport } from "./registry/load-custom-strategies.ts";
+export { matrixOf } from "./registry/resource-types.ts";
+export type { MatrixRow } from "./registry/resource-types.ts";
+export type { StrategyDescription } from "./registry/strategy-entry.ts";
+export { StrategyRegistry } from "./registry/strategy-registry.ts";
+export type { RegisterOptions } from "./registry/strategy-registry.ts";
+
+export type { KnownArea } from "./journal/area-list.ts";
+export type { Ability } from "./platform/ability.ts";
+
+/**
+ * Opens the sandboxes of a state directory: reads the configuration, registers the strategies, and recovers what was
+ * interrupted. Whoever opens it closes it, best with `await using`.
+ * @throws ConfigurationError, RecordDamagedError, PlatformUnsupportedError, StrategyValidationError
+ */
+export function openCofferdam(options: CofferdamOptions = {}): Promise<Cofferdam> {
+  return openWith(options, {
+    builtIns: BUILT_IN_STRATEGIES,
+    environment: process.env,
+    home: homedir(),
+    workingDirectory: process.cwd(),
+  });
+}
+
+/**
+ * Finds out what this machine can do for a resource at a path, by trying it where a sandbox would live. What does not
+ * work is told in the report, with what to do about it. Leaves nothing behind but the state directory itself.
+ * @throws ConfigurationError, and SandboxCreationError when there is nothing at the path
+ */
+export function inspectMachine(path: string, options: InspectOptions = {}): Promise<MachineReport> {
+  return inspectMachineWith(path, options, {
+    environment: process.env,
+    home: homedir(),
+    workingDirectory: process.cwd(),
+  });
+}

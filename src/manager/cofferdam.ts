@@ -1,0 +1,204 @@
+import { resolve } from "node:path";
+import type { CofferConfig } from "../config/config.ts";
+import type { CallOptions, SandboxStrategy } from "../contract/strategy.ts";
+import { SandboxCreationError, describeThrown } from "../errors/index.ts";
+import { type KnownArea, listAreas } from "../journal/area-list.ts";
+import { locatePath } from "../journal/resource-root.ts";
+import type { Done } from "../journal/transaction-record.ts";
+import type { Resource } from "../model/resource.ts";
+import type { SandboxRef } from "../model/sandbox-ref.ts";
+import type { SandboxStatus } from "../model/status.ts";
+import { isBuiltInResourceTypeName } from "../model/strategy-names.ts";
+import { chooseStrategy } from "../registry/choose-strategy.ts";
+import type { StartUpReport } from "../registry/load-custom-strategies.ts";
+import type { StrategyRegistry } from "../registry/strategy-registry.ts";
+import { Sandbox } from "./bound-sandbox.ts";
+import { createSandbox } from "./create-sandbox.ts";
+import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
+import { type Engine, guardedOf } from "./engine.ts";
+import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.ts";
+import { findRecord, knownRecord } from "./known-record.ts";
+import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
+
+/** Options of `create`. */
+export interface CreateOptions extends CallOptions {
+  /** Strategy for this one sandbox: a built-in, a registered name, or `module:ClassName`. */
+  readonly strategy?: string;
+}
+
+/** A finished transaction, as history tells it. */
+export interface FinishedTransaction extends Omit<Done, "members"> {
+  readonly transaction: string;
+  readonly members: readonly Pick<Done["members"][number], "ref" | "result">[];
+}
+
+/** What was found and done while opening. */
+export interface Opening {
+  readonly config: CofferConfig;
+  readonly strategies: StartUpReport;
+  /** What was interrupted when this instance was opened. */
+  readonly interrupted: InterruptedWork;
+  /** What became of it; null when it was only reported. */
+  readonly recovery: RecoveryReport | null;
+}
+
+/**
+ * The sandboxes of one state directory. Several instances, in one or several processes, may use the same one at the same
+ * time. Made by `openCofferdam`; whoever opens it closes it.
+ */
+export class Cofferdam implements AsyncDisposable {
+  /** The strategies by name; custom ones are registered here. */
+  readonly registry: StrategyRegistry;
+  readonly config: CofferConfig;
+  /** Absolute path of the state directory. */
+  readonly stateDirectory: string;
+  readonly opening: Opening;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, opening: Opening) {
+    this.registry = engine.registry;
+    this.config = opening.config;
+    this.stateDirectory = engine.state.path;
+    this.opening = opening;
+    this.#engine = engine;
+  }
+
+  /**
+   * Makes a sandbox of a resource for a plan, or gives the one that the plan has already. A text is the id of a
+   * configured resource, else the path of a file or directory.
+   * @throws SandboxCreationError, UnsupportedStrategyError, StrategyNotFoundError, InsufficientSpaceError, …
+   */
+  async create(
+    planId: string,
+    resource: Resource | string,
+    { strategy, ...options }: CreateOptions = {},
+  ): Promise<SandboxRef> {
+    const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
+    const { name, chosenBy } = chooseStrategy(wanted, this.config, this.registry, strategy);
+    const guarded = await guardedOf(this.#engine, name);
+    return createSandbox(guarded, planId, wanted, { ...options, chosenBy });
+  }
+
+  /** One sandbox, bound to its ref. */
+  sandbox(ref: SandboxRef): Sandbox {
+    return new Sandbox(this.#engine, ref);
+  }
+
+  /**
+   * The strategy of a built-in name, a registered name or `module:ClassName`.
+   * @throws StrategyNotFoundError, StrategyLoadError, StrategyValidationError
+   */
+  strategy(name: string): Promise<SandboxStrategy> {
+    return this.registry.resolve(name);
+  }
+
+  /**
+   * A strategy without the guard around it: no status, no lock, no check of the ref. For those who test a strategy; work
+   * with sandboxes goes through `strategy` or `sandbox`.
+   */
+  async unguardedStrategy(name: string): Promise<SandboxStrategy> {
+    return (await guardedOf(this.#engine, name)).raw;
+  }
+
+  /**
+   * The strategy that a sandbox was made with.
+   * @throws SandboxStateError for a ref that is not genuine.
+   */
+  async strategyFor(ref: SandboxRef): Promise<SandboxStrategy> {
+    const { strategyName } = knownRecord(this.#engine, ref, "read").ref;
+    return this.registry.resolve(strategyName);
+  }
+
+  /**
+   * Every strategy, and whether it works for a resource, which is named as for `create`. Each is tried at the place
+   * where a sandbox would live; nothing is left behind.
+   * @throws SandboxCreationError, UnsupportedStrategyError
+   */
+  async inspectStrategies(resource: Resource | string): Promise<StrategiesReport> {
+    const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
+    return inspectStrategies(this.#engine, this.config, wanted);
+  }
+
+  /** What is known about a sandbox. */
+  describe(ref: SandboxRef): Promise<SandboxDescription> {
+    return this.sandbox(ref).describe();
+  }
+
+  /** The status of a sandbox; PENDING for one that is not known, as before `create` and after `cleanup`. */
+  status(ref: SandboxRef): Promise<SandboxStatus> {
+    return Promise.resolve().then(() =>
+      findRecord(this.#engine, ref) === null
+        ? "PENDING"
+        : knownRecord(this.#engine, ref, "read").status,
+    );
+  }
+
+  /** The sandboxes of one plan or of all, in the order of their creation; damaged records of other plans are told as events. */
+  list(planId?: string): Promise<readonly SandboxDescription[]> {
+    return Promise.resolve().then(() => {
+      const { store, emit } = this.#engine;
+      if (planId !== undefined) return store.list(planId).map(describeRecord);
+      const { records, damaged } = store.listAll();
+      for (const { data } of damaged) emit("record.damaged", { ...data }, "warning");
+      return records.map(describeRecord);
+    });
+  }
+
+  /** What is interrupted now, of living processes too. Changes nothing. */
+  interrupted(): Promise<InterruptedWork> {
+    return Promise.resolve().then(() => findInterrupted(this.#engine));
+  }
+
+  /** Finishes or takes back everything that was interrupted, and nothing whose owner lives. */
+  recover(): Promise<RecoveryReport> {
+    return recover(this.#engine);
+  }
+
+  /** The finished transactions, oldest first. */
+  history(): Promise<readonly FinishedTransaction[]> {
+    return Promise.resolve().then(() => {
+      const { log } = this.#engine;
+      return log.history().flatMap((transaction) => {
+        const done = log.outcomeOf(transaction);
+        if (done === null) return [];
+        const members = done.members.map(({ ref, result }) => ({ ref, result }));
+        return [{ ...done, transaction, members }];
+      });
+    });
+  }
+
+  /** The private places on other devices that this installation has used. */
+  areas(): Promise<readonly KnownArea[]> {
+    return Promise.resolve().then(() => listAreas(this.#engine.state.path));
+  }
+
+  /** Waits for calls that are under way. Sandboxes stay; they live on disk. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#engine.running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #resourceOf(text: string): Resource {
+    const configured = this.config.resources.get(text);
+    if (configured !== undefined) return configured;
+    try {
+      const { path, type } = locatePath(text);
+      return { resourceId: path, type, location: path };
+    } catch (cause) {
+      throw new SandboxCreationError(`${text} cannot be used: ${describeThrown(cause)}`, {
+        data: { stage: "resource", residue: [] },
+        operation: "create",
+        hint: "Name an existing file or directory, or a resource of the configuration.",
+        cause,
+      });
+    }
+  }
+}
+
+function absolute(resource: Resource): Resource {
+  if (!isBuiltInResourceTypeName(resource.type)) return resource;
+  return { ...resource, location: resolve(resource.location) };
+}

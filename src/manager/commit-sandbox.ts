@@ -1,0 +1,162 @@
+import { withDefaults } from "../contract/capabilities.ts";
+import type { CommitOptions } from "../contract/strategy.ts";
+import {
+  DatabaseInUseError,
+  InsufficientSpaceError,
+  PathEscapeError,
+  PlanBusyError,
+  PlatformUnsupportedError,
+  SandboxCommitError,
+  SandboxPathError,
+  SandboxStateError,
+  UnsupportedStrategyError,
+  describeThrown,
+} from "../errors/index.ts";
+import type { SandboxRecord } from "../journal/sandbox-record.ts";
+import type { Done } from "../journal/transaction-record.ts";
+import type { CommitResult } from "../model/commit-result.ts";
+import type { SandboxRef } from "../model/sandbox-ref.ts";
+import { type Guarded, timestamp } from "./engine.ts";
+import { asCommitError } from "./failures.ts";
+import { holdSignals } from "./hold-signals.ts";
+import { moveIfPossible, moveRecord } from "./record-moves.ts";
+import { completeResult } from "./results.ts";
+import { inContext, withSandbox } from "./with-sandbox.ts";
+
+/** Errors that are thrown only before anything was touched. */
+const BEFORE_ANYTHING = [
+  DatabaseInUseError,
+  InsufficientSpaceError,
+  PathEscapeError,
+  PlanBusyError,
+  PlatformUnsupportedError,
+  SandboxPathError,
+  SandboxStateError,
+  UnsupportedStrategyError,
+];
+
+/**
+ * Commits a sandbox. COMMITTING is durable before the strategy is called. On failure the sandbox is ACTIVE again with
+ * its edits when the resource is proven to be as before, and ERRORED only when it is not.
+ */
+export function commitSandbox(
+  guarded: Guarded,
+  ref: SandboxRef,
+  options: CommitOptions = {},
+): Promise<CommitResult> {
+  const failure = (thrown: unknown): ReturnType<typeof asCommitError> =>
+    asCommitError(thrown, true);
+  const call = { ref, operation: "commit", access: "change", options, failure } as const;
+  return withSandbox(guarded, call, async (before) => {
+    using _hold = holdSignals();
+    const { engine, raw } = guarded;
+    const record = await moveRecord(engine, before, "COMMITTING", {
+      inFlight: {
+        operation: "commit",
+        from: before.status,
+        transaction: engine.ids.next(),
+        undone: false,
+      },
+    });
+    let given: CommitResult;
+    try {
+      given = await raw.commit(ref, options);
+    } catch (thrown) {
+      return settleFailure(guarded, record, thrown, options.message);
+    }
+    return finish(guarded, record, given, options.message);
+  });
+}
+
+/** Records a commit that happened. Nothing from here on can make it a failure. */
+export async function finish(
+  { engine, raw }: Guarded,
+  record: SandboxRecord,
+  given: CommitResult | null,
+  message: string | null = null,
+): Promise<CommitResult> {
+  const { ref } = record;
+  const { undoCommit: undoable } = withDefaults(raw.capabilities);
+  const result = completeResult(given, ref, { message, at: timestamp(engine), undoable });
+  const transaction = transactionOf(record);
+  const { log } = engine;
+  const isKept =
+    transaction !== null && (log.hasOutcome(transaction) || log.isRunning(transaction));
+  const data = { planId: ref.planId, sandboxId: ref.sandboxId };
+  await moveIfPossible(engine, record, "COMMITTED", {
+    inFlight: null,
+    lastError: null,
+    lastTransaction: isKept ? transaction : null,
+    lastResult: result,
+  });
+  const { noop, revision } = result;
+  engine.emit("sandbox.committed", {
+    ...data,
+    noop,
+    revision,
+    transaction: isKept ? transaction : null,
+  });
+  return result;
+}
+
+async function settleFailure(
+  guarded: Guarded,
+  record: SandboxRecord,
+  thrown: unknown,
+  message: string | undefined,
+): Promise<CommitResult> {
+  const { engine } = guarded;
+  const { ref } = record;
+  const transaction = transactionOf(record);
+  const outcome = transaction === null ? null : engine.log.outcomeOf(transaction);
+  if (outcome?.outcome === "committed") {
+    // The strategy threw after its own transaction was decided and applied.
+    const result = resultIn(outcome, ref);
+    const warnings = [...(result?.warnings ?? []), `After the commit: ${describeThrown(thrown)}`];
+    return finish(guarded, record, result && { ...result, warnings }, message);
+  }
+  const isProven = await isAsBefore(guarded, record, thrown);
+  const error = inContext(asCommitError(thrown, isProven), ref);
+  const data = { planId: ref.planId, sandboxId: ref.sandboxId, code: error.code };
+  const status = isProven ? "ACTIVE" : "ERRORED";
+  const changes = { lastError: error.toJSON(), ...(isProven && { inFlight: null }) };
+  await moveIfPossible(engine, record, status, changes);
+  engine.emit("sandbox.commitFailed", { ...data, status }, "warning");
+  throw error;
+}
+
+/** Whether the resource is proven to be as before the commit. */
+async function isAsBefore(
+  guarded: Guarded,
+  record: SandboxRecord,
+  thrown: unknown,
+): Promise<boolean> {
+  const { engine, raw } = guarded;
+  const { prepare, undoCommit } = withDefaults(raw.capabilities);
+  const transaction = transactionOf(record);
+  // A transaction that is cleared away without an outcome has touched nothing, or has taken it back.
+  if (prepare) return transaction !== null && !engine.log.isRunning(transaction);
+  if (thrown instanceof SandboxCommitError) return thrown.data.originalRestored;
+  if (BEFORE_ANYTHING.some((kind) => thrown instanceof kind)) return true;
+  if (!undoCommit || raw.undoCommit === undefined) return false;
+  try {
+    await raw.undoCommit(record.ref);
+    return true;
+  } catch (failure) {
+    const { planId, sandboxId } = record.ref;
+    const data = { planId, sandboxId, reason: describeThrown(failure) };
+    engine.emit("sandbox.undoFailed", data, "warning");
+    return false;
+  }
+}
+
+/** What a recorded outcome says about one sandbox. */
+export function resultIn(done: Done | null, ref: SandboxRef): CommitResult | null {
+  const member = done?.members.find((one) => one.ref.sandboxId === ref.sandboxId);
+  return member?.result ?? null;
+}
+
+/** The transaction that an interrupted or running call has recorded. */
+export function transactionOf({ inFlight }: SandboxRecord): string | null {
+  return inFlight !== null && "transaction" in inFlight ? inFlight.transaction : null;
+}

@@ -1,0 +1,111 @@
+import type { StrategyHost } from "../contract/host.ts";
+import type { CommitOptions, SandboxStrategy } from "../contract/strategy.ts";
+import type { SandboxRecord } from "../journal/sandbox-record.ts";
+import { findArea } from "../journal/storage-area.ts";
+import type { UndoneCommit } from "../journal/transaction-record.ts";
+import type { CommitResult } from "../model/commit-result.ts";
+import type { Resource } from "../model/resource.ts";
+import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
+import type { SandboxOperation } from "../model/status.ts";
+import { run } from "../platform/run.ts";
+import { type Engine, timestamp } from "./engine.ts";
+import { transactionOf } from "./commit-sandbox.ts";
+import { findRecord, knownRecord, notNow, unknownRef } from "./known-record.ts";
+import { emptyResult } from "./results.ts";
+import { runTransaction } from "./transaction.ts";
+
+/** Makes what the strategy of this name is constructed with. */
+export function createHost(engine: Engine, strategyName: string): StrategyHost {
+  const { clock, ids, state } = engine;
+  return {
+    clock,
+    ids,
+    strategyName,
+    stateDirectory: state.path,
+    emit: (name, data, level) => engine.emit(name, { strategyName, ...data }, level),
+    run,
+    areaFor: (location) =>
+      findArea(location, { stateDirectory: state.path, allowParent: engine.allowParentArea }),
+    newRef: (planId, resource, metadata, base = "") => ({
+      schemaVersion: REF_SCHEMA_VERSION,
+      sandboxId: ids.next(),
+      planId,
+      resourceId: resource.resourceId,
+      strategyName,
+      chosenBy: "call",
+      createdAt: timestamp(engine),
+      baseFingerprintId: base,
+      metadata,
+    }),
+    resourceOf: (ref) => Promise.resolve(resourceOf(engine, ref)),
+    commitAlone: (strategy, ref, options = {}) => commitAlone(engine, strategy, ref, options),
+    undoAlone: (strategy, ref, options = {}) => undoAlone(engine, strategy, ref, options),
+  };
+}
+
+function resourceOf(engine: Engine, ref: SandboxRef): Resource {
+  const record = findRecord(engine, ref);
+  if (record !== null) return record.resource;
+  const pending = [...engine.pending].find(
+    ({ planId, resource }) => planId === ref.planId && resource.resourceId === ref.resourceId,
+  );
+  if (pending === undefined) throw unknownRef(ref, "read");
+  return pending.resource;
+}
+
+/** Runs a commit that the guard has begun: it holds the plan's lock and has recorded the transaction's id. */
+async function commitAlone(
+  engine: Engine,
+  strategy: SandboxStrategy,
+  ref: SandboxRef,
+  options: CommitOptions,
+): Promise<CommitResult> {
+  const { record, transaction } = begun(engine, ref, "commit", ["commit"]);
+  // A digest that the caller expects has to be compared, also with that of no changes at all.
+  const mayBeEmpty = options.expect === undefined && strategy.hasChanges !== undefined;
+  if (mayBeEmpty && (await strategy.hasChanges?.(ref, options)) === false) {
+    return emptyResult(ref, options.message ?? null, timestamp(engine));
+  }
+  const member = { strategy, ref, location: record.resource.location, record: null, undoes: null };
+  const job = { ulid: transaction, kind: "commit", members: [member], options } as const;
+  const [result] = await runTransaction(engine, job);
+  return result ?? emptyResult(ref, options.message ?? null, timestamp(engine));
+}
+
+/** Runs an undo that the guard has begun. */
+async function undoAlone(
+  engine: Engine,
+  strategy: SandboxStrategy,
+  ref: SandboxRef,
+  options: CommitOptions,
+): Promise<void> {
+  const { record, transaction } = begun(engine, ref, "undoCommit", ["undoCommit", "rollback"]);
+  const undoes = undoneCommit(engine, record);
+  const member = { strategy, ref, location: record.resource.location, record: null, undoes };
+  await runTransaction(engine, { ulid: transaction, kind: "undo", members: [member], options });
+}
+
+function undoneCommit(
+  engine: Engine,
+  { ref, lastTransaction }: SandboxRecord,
+): UndoneCommit | null {
+  if (lastTransaction === null) return null;
+  const members = engine.log.outcomeOf(lastTransaction)?.members ?? [];
+  const member = members.find((one) => one.ref.sandboxId === ref.sandboxId);
+  return member === undefined ? null : { ulid: lastTransaction, record: member.record };
+}
+
+/** A transaction may only run inside the guarded call that has recorded it. */
+function begun(
+  engine: Engine,
+  ref: SandboxRef,
+  operation: SandboxOperation,
+  wanted: readonly string[],
+): { record: SandboxRecord; transaction: string } {
+  const record = knownRecord(engine, ref, operation);
+  const transaction = transactionOf(record);
+  if (transaction === null || !wanted.includes(record.inFlight?.operation ?? "")) {
+    throw notNow(record, operation);
+  }
+  return { record, transaction };
+}

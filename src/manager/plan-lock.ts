@@ -1,0 +1,49 @@
+import { acquireLock, type FileLock } from "../locks/file-lock.ts";
+import { isErrno } from "../platform/native/native-error.ts";
+import type { Engine } from "./engine.ts";
+
+/** How a plan is locked. */
+export interface PlanLockOptions {
+  readonly exclusive: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How often a plan may be taken away between making and locking it. */
+const ATTEMPTS = 100;
+
+/**
+ * Locks a plan that exists; null when it does not.
+ * @throws PlanBusyError (`PLAN_BUSY`) when it is not free in time.
+ */
+export async function lockPlan(
+  engine: Engine,
+  planId: string,
+  { exclusive, signal }: PlanLockOptions,
+): Promise<FileLock | null> {
+  const { lockTimeoutMs: timeoutMs } = engine.limits;
+  try {
+    return await acquireLock(engine.store.lockFile(planId), { exclusive, timeoutMs, signal });
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+/** Locks a plan alone, made if need be. */
+export async function lockNewPlan(
+  engine: Engine,
+  planId: string,
+  signal?: AbortSignal,
+): Promise<FileLock> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await engine.store.ensurePlan(planId);
+    } catch (error) {
+      // The last sandbox of the plan was just cleaned up by somebody else.
+      if (!isErrno(error, "ENOENT") || attempt === ATTEMPTS) throw error;
+    }
+    const lock = await lockPlan(engine, planId, { exclusive: true, signal });
+    if (lock !== null) return lock;
+    if (attempt === ATTEMPTS) throw new Error(`the plan ${planId} cannot be made`);
+  }
+}

@@ -1,0 +1,62 @@
+import { SandboxStateError, describeThrown } from "../errors/index.ts";
+import type { SandboxRecord } from "../journal/sandbox-record.ts";
+import { type SandboxStatus, isTransition } from "../model/status.ts";
+import { type Engine, timestamp } from "./engine.ts";
+
+type Changes = Partial<
+  Omit<SandboxRecord, "ref" | "resource" | "sequence" | "status" | "updatedAt">
+>;
+
+/**
+ * Moves a sandbox along the arrows of the state machine, one or several, and writes the last state durably. This is
+ * the only place that changes a status.
+ */
+export async function moveRecord(
+  engine: Engine,
+  record: SandboxRecord,
+  path: SandboxStatus | readonly SandboxStatus[],
+  changes: Changes = {},
+): Promise<SandboxRecord> {
+  const steps = typeof path === "string" ? [path] : path;
+  const status = steps.reduce((from, to) => checked(record, from, to), record.status);
+  const moved = { ...record, ...changes, status, updatedAt: timestamp(engine) };
+  await engine.store.put(moved);
+  return moved;
+}
+
+/**
+ * As `moveRecord`, for what must be told to the caller even where nothing can be written any more: the in-flight mark
+ * then stays on disk, and recovery finds out what happened.
+ */
+export async function moveIfPossible(
+  engine: Engine,
+  record: SandboxRecord,
+  status: SandboxStatus,
+  changes: Changes,
+): Promise<void> {
+  try {
+    await moveRecord(engine, record, status, changes);
+  } catch (thrown) {
+    const { planId, sandboxId } = record.ref;
+    const data = { planId, sandboxId, status, reason: describeThrown(thrown) };
+    engine.emit("sandbox.recordPending", data, "warning");
+  }
+}
+
+/** Changes what is recorded without moving. */
+export function updateRecord(
+  engine: Engine,
+  record: SandboxRecord,
+  changes: Changes,
+): Promise<SandboxRecord> {
+  return moveRecord(engine, record, [], changes);
+}
+
+function checked(record: SandboxRecord, from: SandboxStatus, to: SandboxStatus): SandboxStatus {
+  if (isTransition(from, to)) return to;
+  throw new SandboxStateError(`The state machine has no arrow from ${from} to ${to}`, {
+    data: { status: from, attempted: to, allowedFrom: [], reason: "status" },
+    sandboxId: record.ref.sandboxId,
+    planId: record.ref.planId,
+  });
+}

@@ -1,0 +1,245 @@
+import type { CommitOptions } from "../contract/strategy.ts";
+import { SandboxCommitError, SandboxError, describeThrown } from "../errors/index.ts";
+import type { OpenTransaction } from "../journal/open-transaction.ts";
+import type { Done, TransactionKind } from "../journal/transaction-record.ts";
+import type { CommitResult } from "../model/commit-result.ts";
+import { type Engine, timestamp } from "./engine.ts";
+import { restated, rollbackError } from "./failures.ts";
+import { holdSignals } from "./hold-signals.ts";
+import { lockResources } from "./resource-locks.ts";
+import { type Member, type MemberContext, Members, intentOf } from "./transaction-members.ts";
+
+/** A transaction to be run. */
+export interface TransactionJob {
+  readonly ulid: string;
+  readonly kind: TransactionKind;
+  readonly members: readonly Member[];
+  readonly options: CommitOptions;
+}
+
+/** The name of a transaction for databases: unique for ever, at most 64 bytes. */
+export function gidOf(engine: Engine, ulid: string): string {
+  return `coffer1:${engine.state.installId}:${ulid}`;
+}
+
+/**
+ * Runs a transaction: prepares every member, decides once, applies. A failure up to the decision leaves every resource
+ * untouched and the edits in the sandboxes; a failure after it is tried again, then taken back. What can be neither
+ * applied nor taken back stays as it is, with everything needed to settle it, for `recover`.
+ */
+export async function runTransaction(
+  engine: Engine,
+  job: TransactionJob,
+): Promise<readonly CommitResult[]> {
+  using hold = holdSignals();
+  const context = { gid: gidOf(engine, job.ulid), ulid: job.ulid, kind: job.kind };
+  const members = new Members(context, job.members);
+  const signals = [hold.interrupted, ...(job.options.signal ? [job.options.signal] : [])];
+  const signal = AbortSignal.any(signals);
+  const locations = job.members.map(({ location }) => location);
+  await using _locks = await lockResources(engine, locations, signal);
+  const details = { message: job.options.message ?? null, at: timestamp(engine) };
+  const intent = intentOf("preparing", context, members.intents, details);
+  await using transaction = await engine.log.begin(job.ulid, intent);
+  const run = new TransactionRun(engine, transaction, context, members, details.message);
+  return run.run({ ...job.options, signal });
+}
+
+/** The steps of a transaction whose lock is held; recovery uses the same ones. */
+export class TransactionRun {
+  readonly #engine: Engine;
+  readonly #transaction: OpenTransaction;
+  readonly #context: MemberContext;
+  readonly #members: Members;
+  readonly #message: string | null;
+
+  constructor(
+    engine: Engine,
+    transaction: OpenTransaction,
+    context: MemberContext,
+    members: Members,
+    message: string | null,
+  ) {
+    this.#engine = engine;
+    this.#transaction = transaction;
+    this.#context = context;
+    this.#members = members;
+    this.#message = message;
+  }
+
+  /** The whole way, from the first prepare on. */
+  async run(options: CommitOptions): Promise<readonly CommitResult[]> {
+    const check = (): void => refuseInterrupted(this.#context.kind, options.signal);
+    try {
+      await this.#members.prepare(options, check);
+      if (this.#members.isNoop) return await this.#endNoop();
+      const details = { message: this.#message, at: timestamp(this.#engine) };
+      const { intents } = this.#members;
+      await this.#transaction.writeIntent(intentOf("prepared", this.#context, intents, details));
+      await this.#members.fence(options, check);
+      check();
+    } catch (thrown) {
+      await this.abort();
+      throw thrown;
+    }
+    await this.#decide();
+    return this.apply("takeBack");
+  }
+
+  /** Follows the decision to commit. A member that fails twice is taken back with all others, or left to recovery. */
+  async apply(onFailure: "takeBack" | "leave"): Promise<readonly CommitResult[]> {
+    const results: CommitResult[] = [];
+    for (let at = 0; at < this.#members.count; at += 1) {
+      try {
+        results.push(await this.#applyPersistently(at));
+      } catch (thrown) {
+        if (onFailure === "leave") throw thrown;
+        await this.#takeBack(at + 1, thrown);
+      }
+    }
+    return this.#finishCommitted(results);
+  }
+
+  /** Undoes what was prepared. Nothing was applied. What cannot be undone now is left to recovery. */
+  async abort(): Promise<void> {
+    try {
+      await this.#transaction.decide("ABORT");
+    } catch {
+      // Presumed abort: where no decision can be written, its absence says the same.
+    }
+    try {
+      await this.#endAborted();
+    } catch (thrown) {
+      this.#pending("abandon", thrown);
+    }
+  }
+
+  /** Finishes taking back what was applied; the mark for it is durable already. */
+  async reverse(count?: number): Promise<void> {
+    await this.#members.reverse(count);
+    await this.#transaction.finish(this.#done("aborted", []));
+    await this.#endAborted();
+  }
+
+  /** Clears away a transaction whose outcome is recorded. */
+  async clear(outcome: Done["outcome"]): Promise<void> {
+    if (outcome === "aborted") await this.#endAborted();
+    else await this.#endCommitted();
+  }
+
+  async #decide(): Promise<void> {
+    try {
+      if ((await this.#transaction.decide("COMMIT")) === "COMMIT") return;
+    } catch (thrown) {
+      // Once the name is there, a power loss alone decides whether it counts: only recovery may follow it.
+      if (this.#transaction.decision() !== null) throw this.#left(thrown, true);
+      await this.abort();
+      throw thrown;
+    }
+    await this.abort();
+    throw this.#left(new Error("the transaction was given up by somebody else"), true);
+  }
+
+  async #applyPersistently(at: number): Promise<CommitResult> {
+    try {
+      return await this.#members.apply(at);
+    } catch {
+      return this.#members.apply(at);
+    }
+  }
+
+  async #takeBack(count: number, thrown: unknown): Promise<never> {
+    try {
+      await this.#transaction.markReversed(timestamp(this.#engine));
+      await this.reverse(count);
+    } catch (failure) {
+      this.#pending("reverse", failure);
+      throw this.#left(thrown, false, failure);
+    }
+    throw restated(thrown, this.#context.kind, { originalRestored: true, undoDataAt: null });
+  }
+
+  async #finishCommitted(results: CommitResult[]): Promise<readonly CommitResult[]> {
+    try {
+      await this.#transaction.finish(this.#done("committed", results));
+      await this.#endCommitted();
+      return results;
+    } catch (thrown) {
+      // It is committed: whatever fails from here on is no failure of the commit.
+      this.#pending("finish", thrown);
+      const warning = `The commit is complete, its clean-up is not (${describeThrown(thrown)}): run recover.`;
+      return results.map((result) => ({ ...result, warnings: [...result.warnings, warning] }));
+    }
+  }
+
+  async #endNoop(): Promise<readonly CommitResult[]> {
+    const results: CommitResult[] = [];
+    for (let at = 0; at < this.#members.count; at += 1)
+      results.push(await this.#members.noopResult(at));
+    await this.#endAborted();
+    return results;
+  }
+
+  async #endCommitted(): Promise<void> {
+    const [failure] = await this.#members.forget();
+    if (failure === undefined) await this.#transaction.remove();
+    else this.#pending("forget", failure);
+  }
+
+  async #endAborted(): Promise<void> {
+    const [failure] = await this.#members.abandon();
+    if (failure === undefined) await this.#transaction.remove();
+    else this.#pending("abandon", failure);
+  }
+
+  #done(outcome: Done["outcome"], results: readonly CommitResult[]): Done {
+    const { kind, gid } = this.#context;
+    const members = this.#members.intents.map(({ ref, record, undoes }, at) => ({
+      ref,
+      record,
+      undoes,
+      result: results[at] ?? null,
+    }));
+    return { outcome, kind, gid, message: this.#message, members, at: timestamp(this.#engine) };
+  }
+
+  /** The error for a transaction that only recovery can settle. */
+  #left(thrown: unknown, originalRestored: boolean, later?: unknown): SandboxError {
+    const undoDataAt = undoDataOf(thrown) ?? undoDataOf(later) ?? this.#transaction.folder;
+    return restated(thrown, this.#context.kind, {
+      originalRestored,
+      undoDataAt: originalRestored ? null : undoDataAt,
+    });
+  }
+
+  #pending(step: string, thrown: unknown): void {
+    const { ulid } = this.#context;
+    const data = { transaction: ulid, step, reason: describeThrown(thrown) };
+    this.#engine.emit("transaction.pending", data, "warning");
+  }
+}
+
+/** Where a strategy says that the only good copy lies. */
+function undoDataOf(thrown: unknown): string | null {
+  if (!(thrown instanceof SandboxError)) return null;
+  const { undoDataAt } = thrown.data as { readonly undoDataAt?: unknown };
+  return typeof undoDataAt === "string" ? undoDataAt : null;
+}
+
+function refuseInterrupted(kind: TransactionKind, signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  const details = { cause: signal.reason as unknown, hint: "Nothing was changed." };
+  if (kind === "undo")
+    throw rollbackError("io", "The undo was ended before it was decided", details);
+  throw new SandboxCommitError("The commit was ended before it was decided", {
+    data: {
+      originalRestored: true,
+      undoDataAt: null,
+      failedPath: null,
+      appliedCount: 0,
+      reason: "aborted",
+    },
+    operation: "commit",
+    ...details,
+  });
+}
