@@ -141,6 +141,12 @@ export type { StrategyDescription } from "./registry/strategy-entry.ts";
 export { StrategyRegistry } from "./registry/strategy-registry.ts";
 export type { RegisterOptions } from "./registry/strategy-registry.ts";
 
+export { CopyOnWriteStrategy } from "./strategies/copy_on_write/strategy.ts";
+export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts";
+export { NoneStrategy } from "./strategies/none/strategy.ts";
+export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
+export { createDiffView, digestChanges } from "./contract/diff-view.ts";
+
 export type { KnownArea } from "./journal/area-list.ts";
 export type { Ability } from "./platform/ability.ts";
 
