@@ -105,7 +105,7 @@ async function measureBulk(coffer) {
 /** Creation by shared blocks, on a file system that has them. */
 async function measureReflink() {
   await withReflinkDisk(folder, async (disk) => {
-    await using coffer = await openBench(join(disk, "state"));
+    const coffer = await openBench(join(disk, "state"));
     const size = sizes.at(-1) ?? 1000;
     const tree = join(disk, "tree");
     makeTree(tree, size);
@@ -123,6 +123,7 @@ async function measureReflink() {
         times.add(name, "reflink create", size, await timed(work));
       }
     }
+    await coffer.close();
   });
 }
 

@@ -145,7 +145,6 @@ export { CopyOnWriteStrategy } from "./strategies/copy_on_write/strategy.ts";
 export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts";
 export { NoneStrategy } from "./strategies/none/strategy.ts";
 export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
-export { createDiffView, digestChanges } from "./contract/diff-view.ts";
 
 export type { KnownArea } from "./journal/area-list.ts";
 export type { Ability } from "./platform/ability.ts";
