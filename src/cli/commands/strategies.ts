@@ -1,0 +1,64 @@
+import { openCofferdam } from "../../index.ts";
+import type { StrategiesReport, StrategyReport } from "../../index.ts";
+import type { AnswerOptions, ExitCode } from "../command.ts";
+import { styleFor } from "../style.ts";
+import type { Style } from "../style.ts";
+import { capabilitiesInWords } from "../words.ts";
+
+const CHOSEN_BY: Readonly<Record<string, string>> = {
+  resource: "chosen by the resource",
+  resourceType: "chosen by the resource type",
+  global: "chosen by sandbox.strategy",
+  default: "the default",
+};
+
+/** `coffer strategies`: every strategy, what it promises, and whether it works at a path. */
+export async function showStrategies(path: string, options: AnswerOptions): Promise<ExitCode> {
+  await using cofferdam = await openCofferdam({ recover: "report" });
+  const report = await cofferdam.inspectStrategies(path);
+  const { file } = cofferdam.config;
+  if (options.json === true) {
+    console.log(JSON.stringify({ ...report, configFile: file }, null, 2));
+  } else {
+    for (const line of render(report, file, styleFor(process.stdout))) console.log(line);
+  }
+  return 0;
+}
+
+function render(report: StrategiesReport, file: string | null, style: Style): string[] {
+  const { location, resourceType, strategies, chosen } = report;
+  const configuration = file === null ? [] : [`Configuration: ${file}`];
+  return [
+    `Strategies for ${style.bold(location)} (${resourceType})`,
+    ...configuration,
+    ...strategies.flatMap((strategy) => {
+      const by = strategy.isChosen ? ` (${CHOSEN_BY[chosen.chosenBy] ?? chosen.chosenBy})` : "";
+      return ["", `${style.bold(strategy.name)}${by}`, ...details(strategy, style)];
+    }),
+  ];
+}
+
+function details(strategy: StrategyReport, style: Style): string[] {
+  const { capabilities, module, exportName, error } = strategy;
+  const origin = module === undefined ? [] : [`  from ${module}, class ${exportName}`];
+  const hint = error?.hint ?? strategy.probe?.hint;
+  return [
+    `  ${verdict(strategy, style)}`,
+    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
+    ...origin,
+    ...(capabilities === null
+      ? []
+      : capabilitiesInWords(capabilities).map((words) => `  - ${words}`)),
+  ];
+}
+
+function verdict({ fits, probe, error }: StrategyReport, style: Style): string {
+  if (error !== null) return `${style.bad("cannot be used")}: ${error.message}`;
+  if (!fits) return "does not fit this type of resource";
+  if (probe === null) return "has no trial of its own; making a sandbox will tell";
+  const mode = probe.mode === undefined ? "" : `, mode ${probe.mode}`;
+  const reason = probe.reason === undefined ? "" : `: ${probe.reason}`;
+  return probe.works
+    ? `${style.good("works here")}${mode}${reason}`
+    : `${style.bad("does not work here")}${reason}`;
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+import { runCommandLine } from "./program.ts";
+
+// Whoever reads the output may stop at any time, as `head` does.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
+process.exitCode = await runCommandLine(process.argv.slice(2));
