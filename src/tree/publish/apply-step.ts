@@ -28,7 +28,7 @@ export function applyStep(context: PublishContext, step: Step): void {
   for (let attempt = 1; ; attempt++) {
     try {
       if (step.staged === null) takeAway(context, step);
-      else publish(context, step, step.staged.ino);
+      else publish(context, step, step.staged.ino, attempt === 1);
       return;
     } catch (error) {
       const isRace = isErrno(error, "EEXIST", "ENOENT");
@@ -50,10 +50,14 @@ function takeAway(context: PublishContext, step: Step): void {
   moveEntry(place.fd, place.name, kept.fd, kept.name);
 }
 
-function publish(context: PublishContext, step: Step, ino: bigint): void {
+function publish(context: PublishContext, step: Step, ino: bigint, isFirst: boolean): void {
   const [place, staged] = [context.placeOf(step), context.slotOf(step)];
   const isTaken = lookAt(context.now, place.fd, place.name);
   if (isTaken && context.now.ino === ino) return;
+  const isUntouched = isTaken && context.now.ino === step.old?.ino && step.links.length === 0;
+  if (isFirst && isUntouched && context.mode === "exchange" && exchangeEntries(staged, place)) {
+    return;
+  }
   for (const link of step.links) makeLink(context, link);
   // Neither here nor there: it was published, and somebody removed or replaced it since.
   const isStaged = lookAt(context.slot, staged.fd, staged.name) && context.slot.ino === ino;

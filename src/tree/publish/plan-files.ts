@@ -1,10 +1,15 @@
 import { type BytePath, type RelativePath, nameOf, parentOf } from "../../model/byte-path.ts";
 import {
   NativeError,
+  OPEN,
   StatBuffer,
+  close,
+  getXattr,
   getXattrAt,
   isErrno,
+  listXattrs,
   listXattrsAt,
+  openAt,
 } from "../../platform/native/index.ts";
 import { isOverlayMark } from "../read-entry.ts";
 import type { TreeChange } from "../tree-change.ts";
@@ -131,12 +136,27 @@ function inspect(
 }
 
 function overlayMarks(dirFd: number, name: string): MovedSource["marks"] {
-  const marks: Record<string, string> = {};
-  for (const attribute of listXattrsAt(dirFd, name)) {
-    if (!isOverlayMark(attribute)) continue;
-    marks[attribute] = getXattrAt(dirFd, name, attribute)?.toString("latin1") ?? "";
+  try {
+    // An open file answers both questions for the price of one look-up.
+    const fd = openAt(dirFd, name, OPEN.readOnly | OPEN.noFollow | OPEN.nonBlocking);
+    try {
+      return marksOf(listXattrs(fd), (attribute) => getXattr(fd, attribute));
+    } finally {
+      close(fd);
+    }
+  } catch (error) {
+    if (!isErrno(error, "EACCES")) throw error;
+    return marksOf(listXattrsAt(dirFd, name), (attribute) => getXattrAt(dirFd, name, attribute));
   }
-  return Object.keys(marks).length === 0 ? null : marks;
+}
+
+function marksOf(
+  attributes: readonly string[],
+  valueOf: (attribute: string) => Buffer | undefined,
+): MovedSource["marks"] {
+  const marks = attributes.filter(isOverlayMark);
+  if (marks.length === 0) return null;
+  return Object.fromEntries(marks.map((mark) => [mark, valueOf(mark)?.toString("latin1") ?? ""]));
 }
 
 /** The record of a real file that may be given a further name; null when it has to be a copy. */

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { serialize } from "node:v8";
 import type { BytePath, RelativePath } from "../../../src/model/byte-path.ts";
 import { readEntry } from "../../../src/tree/read-entry.ts";
 import type { StageRequest } from "../../../src/tree/publish/index.ts";
@@ -100,6 +101,31 @@ export function entryAt(root: string, path: string): TreeEntry {
     closeSync(fd);
   }
 }
+
+/** Writes a request into a file for `programs/run-steps.ts` and gives the file's path. */
+export function writeRequest({ area }: Fixture, request: StageRequest): string {
+  const file = join(area, "..", "request");
+  writeFileSync(file, serialize(request));
+  return file;
+}
+
+/** A tree with something of every kind, and edits of every kind, both as small as they can be. */
+export const EVERY_KIND = {
+  base: [
+    "echo old > modified; chmod 640 modified; echo gone > deleted; ln -s modified link",
+    "mkdir folder; echo inner > folder/inner; mkdir -p removed/deep; echo r > removed/deep/file",
+    "echo f > fileToFolder; mkdir folderToLink; echo x > folderToLink/x; echo keep > keep",
+    "echo one > linked1; ln linked1 linked2; setfattr -n user.note -v old modified",
+    "touch -h -d '2001-01-01 01:01:01.123456789' * */* .; chmod 750 folder",
+  ].join("\n"),
+  edit: [
+    "echo newer > modified; rm deleted; ln -sfn elsewhere link; echo more >> folder/inner",
+    "chmod 711 folder; rm -r removed; rm fileToFolder; mkdir fileToFolder; echo y > fileToFolder/y",
+    "rm -r folderToLink; ln -s folder folderToLink; mkdir -p added/empty; echo a > added/a",
+    "ln -s a added/link; chmod 500 added/empty; ln added/a added/b; echo two > linked1; echo n > new",
+    "setfattr -n user.note -v new modified; touch -d '2011-11-11 11:11:11.987654321' added folder .",
+  ].join("\n"),
+} as const;
 
 /** Whether anything is left of a stage. */
 export function isStageGone({ stage }: Fixture): boolean {
