@@ -42,7 +42,8 @@ export async function runTransaction(
   const intent = intentOf("preparing", context, members.intents, details);
   await using transaction = await engine.log.begin(job.ulid, intent);
   const run = new TransactionRun(engine, transaction, context, members, details.message);
-  return run.run({ ...job.options, signal });
+  // Awaited here: without it the locks would be given back while the transaction runs.
+  return await run.run({ ...job.options, signal });
 }
 
 /** The steps of a transaction whose lock is held; recovery uses the same ones. */

@@ -90,7 +90,7 @@ export class LiveView {
     using stack = openLayers(place, state);
     normaliseUpper(stack);
     recordFolders(stack, BigInt(state.base.timeNs));
-    return saveState(place.directory, { ...state, isFuseUpper: false });
+    return await saveState(place.directory, { ...state, isFuseUpper: false });
   }
 
   async #make(place: OpenPlace, state: OverlayState, view: ViewKind): Promise<BytePath> {
