@@ -35,6 +35,7 @@ export function makeTwentyEdits(workspace, paths, round) {
 export function makeRepository(root) {
   const git = (...args) => execFileSync("git", ["-C", root, ...args], { stdio: "ignore" });
   git("init", "-q");
+  git("config", "gc.auto", "0");
   git("-c", "core.autocrlf=false", "add", "-A");
   git("-c", "user.name=bench", "-c", "user.email=bench@example.invalid", "commit", "-qm", "tree");
 }
