@@ -2,7 +2,7 @@ import { release } from "node:os";
 import { describeThrown } from "../errors/index.ts";
 import type { BytePath } from "../model/byte-path.ts";
 import type { Ability } from "./ability.ts";
-import { loadNative } from "./native/index.ts";
+import { isErrno, loadNative } from "./native/index.ts";
 import { trialDirectory } from "./probe-directory.ts";
 import {
   type Trial,
@@ -12,6 +12,12 @@ import {
   tryReflink,
   tryUserNamespaceOverlay,
 } from "./probe-trials.ts";
+
+/** The Debian packages of programs that trials start. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  unshare: "util-linux mount",
+  fusermount3: "fuse3",
+};
 
 /** What this machine can do at one directory. */
 export interface PlatformReport {
@@ -59,7 +65,7 @@ export async function probePlatform(
       await using place = await trialDirectory(directory);
       return await trial(place, timeoutMs);
     } catch (error) {
-      return { works: false, reason: describeThrown(error) };
+      return { works: false, ...(missingProgram(error) ?? { reason: describeThrown(error) }) };
     }
   };
   return {
@@ -71,5 +77,15 @@ export async function probePlatform(
     fuseOverlay: await attempt(tryFuseOverlay),
     reflink: await attempt(tryReflink),
     exchange: await attempt(tryExchange),
+  };
+}
+
+/** What to install when a program that a trial starts is not there. */
+function missingProgram(error: unknown): { reason: string; hint: string } | null {
+  if (!isErrno(error, "ENOENT") || !error.syscall?.startsWith("spawn ")) return null;
+  const program = error.syscall.slice("spawn ".length);
+  return {
+    reason: `the program ${program} is not installed`,
+    hint: `apt-get install ${PACKAGES[program] ?? program}`,
   };
 }

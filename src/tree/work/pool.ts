@@ -47,7 +47,8 @@ function leastBusy(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(workerUrl("./worker.ts", import.meta.url));
+  // Options of the caller's process, such as --input-type, are not meant for our threads and can keep them from starting.
+  const worker = new Worker(workerUrl("./worker.ts", import.meta.url), { execArgv: [] });
   const thread: Thread = { worker, waiting: new Map() };
   worker.on(
     "message",
