@@ -61,6 +61,12 @@ it("lets one call fail with the error that was asked for", async () => {
   expect(existsSync(join(folder, "made/draft"))).toBe(true);
 });
 
+it("lets every call from one on fail", async () => {
+  const fault = { error: "EROFS", lasting: true } as const;
+  const run = await runWithFault(traced("stubborn", tempFolder()), { at: 2 }, fault);
+  expect(run).toMatchObject({ fired: true, stdout: "ok EROFS EROFS" });
+});
+
 it("lets one call seem to succeed that is not done", async () => {
   const folder = tempFolder();
   const run = await runWithFault(traced("say", folder), { at: 4 }, { pretends: "success" });

@@ -22,11 +22,12 @@ export interface FaultPoint {
 
 /**
  * What happens at a point: the program dies before the call, with its children; or the call is not
- * done and fails; or it is not done and seems to succeed, which takes a sync out from outside.
+ * done and fails, once or from then on, as on a disk that broke; or it is not done and seems to
+ * succeed, which takes a sync out from outside.
  */
 export type Fault =
   | { readonly signal: "KILL" }
-  | { readonly error: keyof typeof constants.errno }
+  | { readonly error: keyof typeof constants.errno; readonly lasting?: boolean }
   | { readonly pretends: "success" };
 
 /** A program of the tests that is traced. */
@@ -66,14 +67,15 @@ export function runWithFault(
   return runTraced(traced, { at: point.at, ...resultOf(fault) });
 }
 
-function resultOf(fault: Fault): Pick<TraceOrder, "result"> {
+function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting"> {
   if ("signal" in fault) return {};
-  return { result: "error" in fault ? -constants.errno[fault.error] : 0 };
+  if ("pretends" in fault) return { result: 0 };
+  return { result: -constants.errno[fault.error], lasting: fault.lasting === true };
 }
 
 async function runTraced(
   traced: TracedProgram,
-  fault: Pick<TraceOrder, "at" | "result">,
+  fault: Pick<TraceOrder, "at" | "result" | "lasting">,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });
   try {

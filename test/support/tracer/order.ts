@@ -8,6 +8,8 @@ export interface TraceOrder {
   readonly at?: number;
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
+  /** Whether every later call that changes something gives back the same. */
+  readonly lasting?: boolean;
 }
 
 /** What the tracer saw. */
