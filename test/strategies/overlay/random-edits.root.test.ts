@@ -1,10 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { type RelativePath, ROOT, joinPath, toBytePath } from "../../../src/model/byte-path.ts";
 import type { OverlayMode } from "../../../src/strategies/overlay/modes.ts";
 import { lowerLayers } from "../../../src/strategies/overlay/mounts.ts";
 import { requireState } from "../../../src/strategies/overlay/sandbox-files.ts";
@@ -12,38 +10,13 @@ import { type Editor, startEditor } from "../../property/editor.ts";
 import { mountFileSystem } from "../../support/loop.ts";
 import { type Oracle, expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { buildProgram } from "../../support/program.ts";
-import { applyChanges, recordOf } from "./expected-view.ts";
+import { applyChanges } from "./expected-view.ts";
 import { type TestSandbox, makeSandbox } from "./sandbox.ts";
+import { walkView } from "./walk.ts";
 
 const EDITS = 8;
 const EDIT_TREE = new URL("../../property/programs/edit-tree.ts", import.meta.url);
 const seed = Number(process.env["COFFERDAM_SEED"] ?? Math.floor(Math.random() * 0x7fffffff));
-
-/** The whole view as our own calls tell it, without any mount. */
-async function walk(sandbox: TestSandbox, folder = ROOT): Promise<Oracle> {
-  const { workspace, place } = sandbox;
-  const found = [];
-  if (folder === ROOT) found.push(await describe(sandbox, ROOT));
-  for (const { name, nameBytes } of await workspace.list(place, folder)) {
-    const bytes = nameBytes === undefined ? name : Buffer.from(nameBytes, "hex");
-    const path = joinPath(folder, toBytePath(bytes)) as RelativePath;
-    const record = await describe(sandbox, path);
-    found.push(record);
-    if (record.type === "d") found.push(...(await walk(sandbox, path)));
-  }
-  return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-async function describe(sandbox: TestSandbox, path: RelativePath): Promise<Oracle[number]> {
-  const { workspace, place } = sandbox;
-  const entry = await workspace.stat(place, path);
-  if (entry === null) throw new Error(`${path} is listed and not there`);
-  const record = recordOf(path, entry, null);
-  if (entry.type !== "file") return record;
-  const content = await workspace.read(place, path);
-  const sha256 = createHash("sha256").update(content).digest("hex");
-  return { ...record, size: String(content.length), sha256 };
-}
 
 /**
  * Names of one file that the changes do not link. The other way round is right: a copy-up splits a hard link of the
@@ -123,7 +96,7 @@ async function checkRound(
     await workspace.quiesce(place, "commit");
     const quiet = await workspace.changes(place);
     expect(quiet.changes.map(({ path }) => path)).toEqual(live.changes.map(({ path }) => path));
-    const own = await walk(sandbox);
+    const own = await walkView(sandbox);
     const shown = await subject.look(sandbox);
     await workspace.quiesce(place, "commit");
     expectOracleEqual(shown, own, { ignore: ["hardLinks"] });
