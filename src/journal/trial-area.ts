@@ -1,8 +1,12 @@
-import { rmdirSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import type { StorageArea } from "../contract/host.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { forgetArea, listAreas } from "./area-list.ts";
 import { type AreaOptions, findArea } from "./storage-area.ts";
+
+/** The folder of an area that holds a folder for each sandbox. */
+const SANDBOXES = "sandboxes";
 
 /** An area that is wanted for a look only. */
 export type TrialArea = StorageArea & AsyncDisposable;
@@ -27,6 +31,8 @@ export async function trialArea(location: string, options: AreaOptions): Promise
 
 function removeEmpty(path: string): boolean {
   try {
+    // The trial of a strategy leaves the empty folder that sandboxes lie in.
+    if (existsSync(join(path, SANDBOXES))) rmdirSync(join(path, SANDBOXES));
     rmdirSync(path);
     return true;
   } catch (error) {

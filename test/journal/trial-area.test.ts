@@ -32,7 +32,7 @@ test("keeps an area that somebody began to use meanwhile", async () => {
   const { project, stateDirectory } = await makeProject();
   {
     await using area = await trialArea(project, { stateDirectory });
-    mkdirSync(join(area.path, "sandboxes"));
+    mkdirSync(join(area.path, "sandboxes/one"), { recursive: true });
   }
   expect(listAreas(stateDirectory)).toHaveLength(1);
 });

@@ -1,6 +1,9 @@
+import { stat } from "node:fs/promises";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import type { StrategyHost } from "../../contract/host.ts";
+import type { ProbeResult } from "../../contract/strategy.ts";
 import { FileStrategy, type FileStrategyOptions } from "../../tree/strategy/file-strategy.ts";
+import { makePlace, removePlace } from "../../tree/strategy/place.ts";
 import { type OverlayOptions, OverlayWorkspace } from "./workspace.ts";
 
 /** A stack of layers over the untouched resource: constant cost to make, checkpoint and throw away. */
@@ -19,5 +22,21 @@ export class OverlayStrategy extends FileStrategy {
   constructor(host: StrategyHost, options: FileStrategyOptions & OverlayOptions = {}) {
     super(host, options);
     this.workspace = new OverlayWorkspace(host, options);
+  }
+
+  /** Works everywhere; tries out, where a sandbox of the resource would live, which mode it would use. */
+  async probe(location?: string): Promise<ProbeResult> {
+    if (location === undefined) return { works: true };
+    const type = (await stat(location)).isDirectory() ? "fs-directory" : "fs-file";
+    const place = await makePlace(this.host, { resourceId: "probe", type, location });
+    try {
+      const { mode, tried } = await this.workspace.probe(place);
+      const failed = tried.filter((one) => !one.works);
+      if (failed.length === 0) return { works: true, mode };
+      const reason = failed.map((one) => `${one.mode}: ${one.reason}`).join("; ");
+      return { works: true, mode, reason, hint: "`coffer doctor` tells what to install." };
+    } finally {
+      await removePlace(place);
+    }
   }
 }

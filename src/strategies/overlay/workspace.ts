@@ -79,6 +79,18 @@ export class OverlayWorkspace implements Workspace {
     };
   }
 
+  /** Finds the mode that a sandbox would use at a place, which is empty before and after. */
+  async probe(place: SandboxPlace): Promise<ChosenMode> {
+    await makeFolders(place);
+    try {
+      const { directory, root } = place;
+      const site = { directory, root, timeoutMs: this.#limitMs };
+      return await chooseMode(site, wantedMode(place, this.#options));
+    } finally {
+      await this.destroy(place);
+    }
+  }
+
   async #createCopy(
     place: SandboxPlace,
     options: CallOptions,
