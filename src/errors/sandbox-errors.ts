@@ -105,13 +105,20 @@ export class CheckpointError extends SandboxError<{
 }
 
 /** A path would lead out of the place it must stay in. */
-export class PathEscapeError extends SandboxError<{ readonly requested: string; readonly root: string }> {
+export class PathEscapeError extends SandboxError<{
+  readonly requested: string;
+  readonly root: string;
+}> {
   readonly code = "PATH_ESCAPE";
 }
 
 /** Another call or process holds the plan or resource. */
 export class PlanBusyError extends SandboxError<{
-  readonly holder: { readonly pid: number | null; readonly host: string | null; readonly since: string | null };
+  readonly holder: {
+    readonly pid: number | null;
+    readonly host: string | null;
+    readonly since: string | null;
+  };
 }> {
   readonly code = "PLAN_BUSY";
 }
@@ -127,6 +134,9 @@ export class InsufficientSpaceError extends SandboxError<{
 }
 
 /** A program or step took longer than it may. */
-export class OperationTimeoutError extends SandboxError<{ readonly limitMs: number; readonly childEnded: boolean }> {
+export class OperationTimeoutError extends SandboxError<{
+  readonly limitMs: number;
+  readonly childEnded: boolean;
+}> {
   readonly code = "OPERATION_TIMEOUT";
 }

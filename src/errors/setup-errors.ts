@@ -55,7 +55,10 @@ export class ConfigurationError extends SandboxError<{
 }
 
 /** This machine cannot do what is needed. */
-export class PlatformUnsupportedError extends SandboxError<{ readonly what: string; readonly reason: string }> {
+export class PlatformUnsupportedError extends SandboxError<{
+  readonly what: string;
+  readonly reason: string;
+}> {
   readonly code = "PLATFORM_UNSUPPORTED";
 }
 

@@ -18,7 +18,8 @@ export type PathProblem = "absolute" | "parent" | "nul" | "tooLong";
 
 /** A caller's path after checking. */
 export type ParsedPath =
-  { readonly path: RelativePath; readonly problem?: never } | { readonly problem: PathProblem; readonly path?: never };
+  | { readonly path: RelativePath; readonly problem?: never }
+  | { readonly problem: PathProblem; readonly path?: never };
 
 /** The root of a tree as a relative path. */
 export const ROOT = "" as RelativePath;
@@ -74,7 +75,11 @@ export function nameOf<T extends BytePath>(path: T): BytePath {
 
 /** Whether `path` is `folder` itself or lies below it. */
 export function isWithin(path: BytePath, folder: BytePath): boolean {
-  return folder === "" || path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+  return (
+    folder === "" ||
+    path === folder ||
+    path.startsWith(folder.endsWith("/") ? folder : `${folder}/`)
+  );
 }
 
 /** Every folder above the path, the root first, the path itself left out. */

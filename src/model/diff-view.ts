@@ -30,5 +30,8 @@ export interface DiffView {
   readonly digest: string;
   readonly isEmpty: boolean;
   /** Unified text of the textual changes; reads content only when called. */
-  text(options?: { readonly paths?: readonly string[]; readonly context?: number }): Promise<string>;
+  text(options?: {
+    readonly paths?: readonly string[];
+    readonly context?: number;
+  }): Promise<string>;
 }

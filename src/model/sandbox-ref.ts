@@ -1,7 +1,8 @@
 import type { StrategyOrigin } from "./resource.ts";
 
 /** JSON data. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /** The version of the ref's JSON shape that this release writes. */
 export const REF_SCHEMA_VERSION = 1;
