@@ -99,8 +99,14 @@ module.exports = {
     forbid(
       "inner-tests-of-their-own-module",
       "Tests that look inside look into their own module.",
-      { path: `^test/(${WITH_INNER_TESTS})/`, pathNot: "^test/registry/" },
+      { path: `^test/(${WITH_INNER_TESTS})/`, pathNot: "^test/(registry|strategies)/" },
       { path: "^src/", pathNot: `^src/($1|testing)/|^src/index\\.ts$|${DOMAIN}` },
+    ),
+    forbid(
+      "tests-of-strategies",
+      "A file strategy is the tree engine put to use; its tests may use both.",
+      { path: "^test/strategies/" },
+      { path: "^src/", pathNot: `^src/(strategies|tree|testing)/|^src/index\\.ts$|${DOMAIN}` },
     ),
     forbid(
       "registry-is-built-from-config",

@@ -35,6 +35,7 @@ const insideTests: readonly Case[] = [
   ["test/behaviour/a.test.ts", "../../src/tree/leaf.ts", "behaviour-through-the-public-api"],
   ["test/manager/b.test.ts", "../../src/manager/leaf.ts", "behaviour-through-the-public-api"],
   ["test/tree/c.test.ts", "../../src/manager/leaf.ts", "inner-tests-of-their-own-module"],
+  ["test/strategies/g.test.ts", "../../src/manager/leaf.ts", "tests-of-strategies"],
   ["test/registry/d.test.ts", "../../src/tree/leaf.ts", "registry-is-built-from-config"],
   ["test/fixtures/e.ts", "../../src/tree/leaf.ts", "fixtures-are-plug-ins"],
   ["test/support/f.ts", "../../src/tree/leaf.ts", "support-imports-nothing-of-ours"],
