@@ -20,6 +20,7 @@ import { type Guarded, timestamp } from "./engine.ts";
 import { asCommitError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { moveIfPossible, moveRecord } from "./record-moves.ts";
+import { refuseUnreviewed } from "./refuse-unreviewed.ts";
 import { completeResult } from "./results.ts";
 import { inContext, withSandbox } from "./with-sandbox.ts";
 
@@ -50,6 +51,7 @@ export function commitSandbox(
   return withSandbox(guarded, call, async (before) => {
     using _hold = holdSignals();
     const { engine, raw } = guarded;
+    await refuseUnreviewed(guarded, ref, options);
     const record = await moveRecord(engine, before, "COMMITTING", {
       inFlight: {
         operation: "commit",
@@ -62,9 +64,9 @@ export function commitSandbox(
     try {
       given = await raw.commit(ref, options);
     } catch (thrown) {
-      return settleFailure(guarded, record, thrown, options.message);
+      return await settleFailure(guarded, record, thrown, options.message);
     }
-    return finish(guarded, record, given, options.message);
+    return await finish(guarded, record, given, options.message);
   });
 }
 

@@ -32,8 +32,8 @@ export function rollbackSandbox(
   } as const;
   return withSandbox(guarded, { ...call, asItIs: true }, async (record) => {
     using _hold = holdSignals();
-    if (record.status !== "COMMITTED") return discard(guarded, record, options);
-    if (record.lastResult?.noop === true) return undoNothing(guarded, record, "ROLLED_BACK");
+    if (record.status !== "COMMITTED") return await discard(guarded, record, options);
+    if (record.lastResult?.noop === true) return await undoNothing(guarded, record, "ROLLED_BACK");
     const undone = await undo(guarded, record, "rollback", options);
     await resetWorkspace(guarded, undone, options);
   });
@@ -54,7 +54,7 @@ export function undoSandbox(
   } as const;
   return withSandbox(guarded, call, async (record) => {
     using _hold = holdSignals();
-    if (record.lastResult?.noop === true) return undoNothing(guarded, record, "ACTIVE");
+    if (record.lastResult?.noop === true) return await undoNothing(guarded, record, "ACTIVE");
     const undone = await undo(guarded, record, "undoCommit", options);
     await moveRecord(guarded.engine, undone, "ACTIVE", { ...UNDONE, lastError: null });
     tell(guarded, record, "sandbox.undone");
@@ -100,7 +100,10 @@ async function discard(
     // An error of the family says that the workspace is as before; of anything else nothing is known.
     const isAsBefore = thrown instanceof SandboxError;
     const changes = { lastError: error.toJSON(), ...(isAsBefore && { inFlight: null }) };
-    await moveIfPossible(engine, record, isAsBefore ? "ACTIVE" : "ERRORED", changes);
+    const isRefused =
+      thrown instanceof SandboxRollbackError && thrown.data.reason === "notUndoable";
+    const asBefore = isRefused ? before.status : "ACTIVE";
+    await moveIfPossible(engine, record, isAsBefore ? asBefore : "ERRORED", changes);
     tell(guarded, record, "sandbox.rollbackFailed", describeThrown(thrown));
     throw error;
   }

@@ -58,6 +58,7 @@ export const TRANSITIONS: readonly Transition[] = [
   ...arrows(["CREATED", "ACTIVE", "COMMITTED"], "ROLLING_BACK", "rollback"),
   ...arrows(["ROLLING_BACK"], "ROLLED_BACK", "rollback"),
   ...arrows(["ROLLING_BACK"], "ACTIVE", "discard failed, edits as before"),
+  ...arrows(["ROLLING_BACK"], "CREATED", "rollback refused, nothing was done"),
   ...arrows(["ROLLING_BACK"], "COMMITTED", "undo refused, original as committed"),
   ...arrows(["COMMITTED"], "ACTIVE", "undoCommit"),
   ...arrows(["COMMITTING", "ROLLING_BACK", "ACTIVE"], "ERRORED", "unproven state"),
@@ -65,7 +66,16 @@ export const TRANSITIONS: readonly Transition[] = [
   ...arrows(["ERRORED"], "ROLLED_BACK", "recover"),
   ...arrows(["ERRORED"], "COMMITTED", "recover"),
   ...arrows(
-    ["PENDING", "CREATED", "ACTIVE", "PREPARED", "COMMITTED", "ROLLED_BACK", "ERRORED", "CLEANED_UP"],
+    [
+      "PENDING",
+      "CREATED",
+      "ACTIVE",
+      "PREPARED",
+      "COMMITTED",
+      "ROLLED_BACK",
+      "ERRORED",
+      "CLEANED_UP",
+    ],
     "CLEANED_UP",
     "cleanup",
   ),
@@ -89,7 +99,16 @@ export const ALLOWED_FROM = {
   undoCommit: ["COMMITTED"],
   checkpoint: USABLE,
   restoreCheckpoint: USABLE,
-  cleanup: ["PENDING", "CREATED", "ACTIVE", "PREPARED", "COMMITTED", "ROLLED_BACK", "ERRORED", "CLEANED_UP"],
+  cleanup: [
+    "PENDING",
+    "CREATED",
+    "ACTIVE",
+    "PREPARED",
+    "COMMITTED",
+    "ROLLED_BACK",
+    "ERRORED",
+    "CLEANED_UP",
+  ],
   recover: ["ERRORED", "COMMITTING", "ROLLING_BACK", "PREPARED"],
 } as const satisfies Record<SandboxOperation, readonly SandboxStatus[]>;
 

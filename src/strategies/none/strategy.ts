@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import { changedPathBytes, createDiffView } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
@@ -29,6 +29,7 @@ import type { ChangeSet } from "../../tree/tree-change.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { removeBelow } from "../copy/remove-folders.ts";
+import { completeChanges, readManifestBytes } from "./known-base.ts";
 import { writeInPlace } from "./write-in-place.ts";
 
 /** Works in place: every write takes effect at once and nothing can be taken back. For those who ask for it by name. */
@@ -73,7 +74,7 @@ export class NoneStrategy implements SandboxStrategy {
     const place = await this.#place(ref);
     const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
     const at = this.#host.clock.now().toISOString();
-    return { ...writeInPlace(place, resolveInput(place, path), bytes), at };
+    return { ...(await writeInPlace(place, resolveInput(place, path), bytes)), at };
   }
 
   async diff(ref: SandboxRef): Promise<DiffView> {
@@ -82,7 +83,7 @@ export class NoneStrategy implements SandboxStrategy {
     return createDiffView({
       sandboxId: ref.sandboxId,
       base: ref.baseFingerprintId,
-      changes: await describeSet(place, set),
+      changes: await completeChanges(place, await describeSet(place, set)),
       skipped: set.skipped,
       readBefore: () => Promise.resolve(null),
       readAfter: (change) => this.read(ref, changedPathBytes(change)),
@@ -178,7 +179,7 @@ export class NoneStrategy implements SandboxStrategy {
     return runTask("compareTree", {
       workspace: place.root,
       root: place.root,
-      manifest: await readFile(`${displayPath(place.directory)}/manifest`),
+      manifest: await readManifestBytes(place),
       only: place.only,
       exclude: place.exclude,
     });

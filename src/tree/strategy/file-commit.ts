@@ -98,11 +98,9 @@ export class FileCommit {
     return this.#result(place, record, report.shelved.map(describeShelved), report.mode);
   }
 
-  /** Takes a partly applied commit back, exactly. Idempotent. */
+  /** Takes a partly applied commit back, exactly, and hands the edits back to the sandbox. Idempotent. */
   async reverse(place: OpenPlace, record: CommitRecord): Promise<void> {
-    if (record.noop) return;
-    await this.#reverse(place, record);
-    await forgetCommitted(place);
+    if (!record.noop) await this.#takeBack(place, record);
   }
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
@@ -138,12 +136,8 @@ export class FileCommit {
 
   /** Brings the earlier state back and hands the edits back to the sandbox. Idempotent. */
   async applyUndo(place: OpenPlace, record: CommitRecord): Promise<CommitResult> {
-    if (!record.noop) {
-      await this.#reverse(place, record);
-      const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
-      await this.#workspace.rebase(place, base);
-    }
-    await forgetCommitted(place);
+    if (record.noop) await forgetCommitted(place);
+    else await this.#takeBack(place, record);
     return this.#result(place, record, [], null);
   }
 
@@ -152,9 +146,14 @@ export class FileCommit {
     await runTask("dropStage", { stage });
   }
 
-  async #reverse(place: OpenPlace, record: CommitRecord): Promise<void> {
-    const report = await runTask("reverseSteps", { root: place.root, stage: record.stage });
+  /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
+  async #takeBack(place: OpenPlace, record: CommitRecord): Promise<void> {
+    const at = { root: place.root, stage: record.stage };
+    const report = await runTask("reverseSteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
+    const { base } = await runTask("giveBack", at);
+    await this.#workspace.rebase(place, base);
+    await forgetCommitted(place);
   }
 
   async #publishable(

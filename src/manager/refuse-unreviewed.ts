@@ -1,0 +1,31 @@
+import { withDefaults } from "../contract/capabilities.ts";
+import type { CommitOptions } from "../contract/strategy.ts";
+import { SandboxCommitError } from "../errors/index.ts";
+import type { SandboxRef } from "../model/sandbox-ref.ts";
+import type { Guarded } from "./engine.ts";
+
+/**
+ * Refuses a commit of something else than what was reviewed. A strategy with two phases compares the digest itself, with
+ * the very changes that it prepares.
+ */
+export async function refuseUnreviewed(
+  { raw }: Guarded,
+  ref: SandboxRef,
+  { expect, ...options }: CommitOptions,
+): Promise<void> {
+  if (expect === undefined || withDefaults(raw.capabilities).prepare) return;
+  const { digest } = await raw.diff(ref, options);
+  if (digest === expect) return;
+  const message = "The sandbox changed after it was reviewed; nothing was published";
+  throw new SandboxCommitError(message, {
+    operation: "commit",
+    hint: "Look at the diff again and commit with its digest.",
+    data: {
+      originalRestored: true,
+      undoDataAt: null,
+      failedPath: null,
+      appliedCount: 0,
+      reason: "digest",
+    },
+  });
+}

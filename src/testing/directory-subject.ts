@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CofferdamOptions, type Resource, openCofferdam } from "../index.ts";
+import { plantTree } from "./sample-tree.ts";
+import type { ConformanceSession, ConformanceSubject } from "./subject.ts";
+
+/** What a subject over directories is made from. */
+export interface DirectorySubjectInit {
+  readonly name: string;
+  readonly strategyName: string;
+  /** Where checks make their folders; the folder for temporary files unless given. */
+  readonly below?: string;
+  /** What `openCofferdam` gets besides the state directory, such as the configuration that names the strategy. */
+  readonly options?: CofferdamOptions;
+  /** Properties of every resource, for strategies that take some. */
+  readonly properties?: Resource["properties"];
+  readonly runInWorkspace?: ConformanceSession["runInWorkspace"];
+}
+
+/** A subject whose resources are directories and whose state lies beside them on the same file system. */
+export function directorySubject(init: DirectorySubjectInit): ConformanceSubject {
+  const { name, strategyName } = init;
+  return { name, strategyName, open: () => openSession(init) };
+}
+
+async function openSession(init: DirectorySubjectInit): Promise<ConformanceSession> {
+  const below = await realpath(init.below ?? tmpdir());
+  const folder = await mkdtemp(join(below, "cofferdam-conformance-"));
+  const stateDirectory = join(folder, "state");
+  const options = { ...init.options, stateDirectory };
+  const { runInWorkspace, properties } = init;
+  const cofferdam = await openCofferdam(options);
+  let made = 0;
+  return {
+    cofferdam,
+    options,
+    folder,
+    privateFolders: [stateDirectory],
+    ...(runInWorkspace !== undefined && { runInWorkspace }),
+    makeResource: async (tree) => {
+      const resourceId = `resource-${++made}`;
+      const location = join(folder, resourceId);
+      await mkdir(location);
+      await plantTree(location, tree);
+      return {
+        resourceId,
+        type: "fs-directory",
+        location,
+        ...(properties !== undefined && { properties }),
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await cofferdam.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,10 @@
+export { conformanceAreas } from "./conformance-areas.ts";
+export { directorySubject } from "./directory-subject.ts";
+export type { DirectorySubjectInit } from "./directory-subject.ts";
+export { runConformance } from "./run-conformance.ts";
+export type { LeftOutCheck, TestRunner } from "./run-conformance.ts";
+export { plantTree } from "./sample-tree.ts";
+export type { SampleEntry, SampleTree } from "./sample-tree.ts";
+export type { Area, Check } from "./area.ts";
+export type { ProgramResult } from "./run-program.ts";
+export type { ConformanceSession, ConformanceSubject } from "./subject.ts";

@@ -1,0 +1,49 @@
+import { type DeclaredCapabilities, withDefaults } from "../index.ts";
+import { conformanceAreas } from "./conformance-areas.ts";
+import type { ConformanceSubject } from "./subject.ts";
+
+/** The two functions of a test runner that the kit needs: those of vitest, `node:test`, mocha or jest. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  test(title: string, body: () => Promise<void>): unknown;
+}
+
+/** A check that does not concern a strategy, and why. */
+export interface LeftOutCheck {
+  readonly area: string;
+  readonly title: string;
+  readonly reason: string;
+}
+
+/**
+ * Declares every check that concerns the strategy as a test. Which ones do, the strategy itself says by its
+ * capabilities; what is left out is returned, so that nothing goes missing in silence.
+ */
+export async function runConformance(
+  { describe, test }: TestRunner,
+  subject: ConformanceSubject,
+): Promise<readonly LeftOutCheck[]> {
+  const capabilities = await capabilitiesOf(subject);
+  const leftOut: LeftOutCheck[] = [];
+  describe(subject.name, () => {
+    for (const area of conformanceAreas(subject)) {
+      const fitting = area.checks.filter((check) => {
+        const reason = check.requires(capabilities);
+        if (reason !== null) leftOut.push({ area: area.name, title: check.title, reason });
+        return reason === null;
+      });
+      if (fitting.length === 0) continue;
+      describe(area.name, () => {
+        for (const { title, run } of fitting) test(title, run);
+      });
+    }
+  });
+  return leftOut;
+}
+
+/** What the strategy of a subject promises, with every default filled in. */
+export async function capabilitiesOf(subject: ConformanceSubject): Promise<DeclaredCapabilities> {
+  await using session = await subject.open();
+  const strategy = await session.cofferdam.registry.resolve(subject.strategyName);
+  return withDefaults(strategy.capabilities);
+}

@@ -1,0 +1,11 @@
+import { directorySubject, runConformance } from "../../src/testing/index.ts";
+import { kitRunner } from "../support/kit-runner.ts";
+
+await runConformance(
+  kitRunner,
+  directorySubject({
+    name: "overlay in mode kernel",
+    strategyName: "overlay",
+    properties: { mode: "kernel" },
+  }),
+);
