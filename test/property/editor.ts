@@ -6,7 +6,8 @@ import { buildProgram } from "../support/program.ts";
 
 /** A process that edits trees at random: equal seeds on equal trees give equal trees. */
 export interface Editor extends AsyncDisposable {
-  edit(root: string, seed: number, count: number): Promise<void>;
+  /** `hardLinks` false makes no further names for files. */
+  edit(root: string, seed: number, count: number, hardLinks?: boolean): Promise<void>;
 }
 
 /** Starts the editing program; it stays for many requests. */
@@ -17,8 +18,8 @@ export async function startEditor(): Promise<Editor> {
   const ended = once(child, "close");
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    async edit(root, seed, count) {
-      child.stdin.write(`${JSON.stringify({ root, seed, count })}\n`);
+    async edit(root, seed, count, hardLinks = true) {
+      child.stdin.write(`${JSON.stringify({ root, seed, count, hardLinks })}\n`);
       const { value } = (await answers.next()) as { value: string };
       if (value !== "ok") throw new Error(`editing failed: ${value}`);
     },

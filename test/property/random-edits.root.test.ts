@@ -8,7 +8,7 @@ const ROUNDS = Number(process.env["COFFERDAM_ROUNDS"] ?? 40);
 const SUBJECTS: readonly Subject[] = [
   { strategy: "filesystem_copy" },
   { strategy: "copy_on_write" },
-  { strategy: "overlay", mode: "kernel", limits: ["hardLinks"] },
+  { strategy: "overlay", mode: "kernel", splitsHardLinks: true },
   { strategy: "overlay", mode: "copy" },
 ];
 

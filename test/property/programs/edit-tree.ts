@@ -24,6 +24,13 @@ import { createInterface } from "node:readline";
  * answers each with a line. It knows nothing of the project.
  */
 
+interface EditRequest {
+  readonly root: string;
+  readonly seed: number;
+  readonly count: number;
+  readonly hardLinks: boolean;
+}
+
 type Random = (below: number) => number;
 
 function random(seed: number): Random {
@@ -43,11 +50,13 @@ const NAMES = ["a", "b", "c.txt", "d-e", "f g", "über", "-dash", "new\nline", "
 class Editor {
   readonly #root: string;
   readonly #next: Random;
+  readonly #hardLinks: boolean;
   #time = 1_000_000_000;
 
-  constructor(root: string, seed: number) {
+  constructor(root: string, seed: number, hardLinks: boolean) {
     this.#root = root;
     this.#next = random(seed);
+    this.#hardLinks = hardLinks;
   }
 
   step(): void {
@@ -84,7 +93,7 @@ class Editor {
           unlinkSync(path);
           symlinkSync(`to-${this.#pick(NAMES)}`, path);
         }),
-      () => this.#with(files, (from) => this.#free(place(), (to) => linkSync(from, to))),
+      () => this.#with(files, (from) => this.#link(from, place())),
       () => this.#with(entries, (path) => this.#changeType(path)),
       () =>
         this.#with(files, (path) =>
@@ -121,6 +130,10 @@ class Editor {
       // `mv` copies where the kernel refuses to rename, as every user would.
       execFileSync("mv", ["-n", "--", path, target]);
     });
+  }
+
+  #link(from: string, to: string): void {
+    if (this.#hardLinks) this.#free(to, (path) => linkSync(from, path));
   }
 
   #changeType(path: string): void {
@@ -167,9 +180,9 @@ class Editor {
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { root, seed, count } = JSON.parse(line) as { root: string; seed: number; count: number };
+  const { root, seed, count, hardLinks } = JSON.parse(line) as EditRequest;
   try {
-    const editor = new Editor(root, seed);
+    const editor = new Editor(root, seed, hardLinks);
     for (let step = 0; step < count; step++) editor.step();
     process.stdout.write("ok\n");
   } catch (error) {
