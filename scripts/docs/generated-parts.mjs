@@ -1,3 +1,16 @@
+import { builtInCapabilities } from "./built-in-capabilities.mjs";
+
+/** The promises that differ between strategies, in the order of the page. */
+const PROMISES = [
+  "isolation",
+  "undoCommit",
+  "prepare",
+  "path",
+  "pathCalls",
+  "checkpoints",
+  "changeTracking",
+];
+
 /** Every part of the docs that is made from the code, by name. Needs a built `dist/`. */
 export async function generatedParts(errors) {
   const { ALLOWED_FROM, SANDBOX_STATUSES, TRANSITIONS, renderStateDiagram } =
@@ -23,6 +36,13 @@ export async function generatedParts(errors) {
         ...names.BUILT_IN_STRATEGY_NAMES.map((name) => cell(type, name, names)),
       ]),
     ),
+    capabilities: table(
+      ["strategy", ...PROMISES.map(code)],
+      [...(await builtInCapabilities())].map(([name, promised]) => [
+        code(name),
+        ...PROMISES.map((promise) => show(promised[promise])),
+      ]),
+    ),
     "error list": table(
       ["error", "code", "fields of `data`"],
       errors.map(({ name, code: text, fields }) => [
@@ -32,6 +52,10 @@ export async function generatedParts(errors) {
       ]),
     ),
   };
+}
+
+function show(promise) {
+  return typeof promise === "boolean" ? (promise ? "yes" : "no") : promise;
 }
 
 function cell(type, name, { STRATEGY_FITS, DEFAULT_STRATEGIES }) {
