@@ -45,13 +45,13 @@ function check(context: PublishContext, applied: readonly AppliedStep[]): UndoCh
   }
   folders.forEach(({ path, after }, position) => {
     if (after === null) return;
-    const fd = reach(context, position);
+    const fd = context.reachFolder(position);
     if (fd === null || !isEqual(readFolderAttributes(fd), after)) foreign.add(path);
   });
   steps.forEach((step, at) => {
     const own = applied[at];
     if (own === undefined) return;
-    const fd = reach(context, step.folder);
+    const fd = context.reachFolder(step.folder);
     if (fd === null) foreign.add(step.path);
     else
       for (const path of differences(context, context.placeOf(step), step, own.published))
@@ -62,16 +62,6 @@ function check(context: PublishContext, applied: readonly AppliedStep[]): UndoCh
   return foreign.size === 0
     ? { status: "ready" }
     : { status: "foreignEdits", paths: [...foreign].sort() };
-}
-
-/** The descriptor of a folder, or null when somebody removed or replaced it. */
-function reach(context: PublishContext, position: number): number | null {
-  try {
-    return context.folderFd(position);
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ESTALE", "EXDEV")) return null;
-    throw error;
-  }
 }
 
 /** Paths at or below a place that are not what was recorded there. */

@@ -16,10 +16,10 @@ export function lookAtReversed(
   applied: AppliedStep | undefined,
 ): Shelved[] {
   const { path, old, staged } = step;
-  const place = context.placeOf(step);
-  const isTaken = lookAt(context.now, place.fd, place.name);
+  const isTaken = context.reachFolder(step.folder) !== null && isThere(context, step);
   if (isTaken && old?.type === "directory" && context.now.ino === old.ino) {
-    tighten(context.now, place.fd, place.name, old.mode);
+    const { fd, name } = context.placeOf(step);
+    tighten(context.now, fd, name, old.mode);
   }
   const left: Shelved[] = isTaken && old === null ? [{ path, keptAt: null }] : [];
   for (const { fd, name, at } of context.leftovers(step)) {
@@ -31,6 +31,11 @@ export function lookAtReversed(
     else if (!isSameContent(context.slot, staged)) left.push({ path, keptAt: at });
   }
   return left;
+}
+
+function isThere(context: PublishContext, step: Step): boolean {
+  const { fd, name } = context.placeOf(step);
+  return lookAt(context.now, fd, name);
 }
 
 function editedInside(fd: number, name: string, at: BytePath, step: Step): Shelved[] {

@@ -114,6 +114,16 @@ export class PublishContext implements Disposable {
     return fd;
   }
 
+  /** The same, but null when somebody removed or replaced the folder. */
+  reachFolder(position: number): number | null {
+    try {
+      return this.folderFd(position);
+    } catch (error) {
+      if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ESTALE", "EXDEV")) return null;
+      throw error;
+    }
+  }
+
   folderAt(position: number): TouchedFolder {
     const folder = this.list.folders[position];
     if (folder === undefined) throw damagedSteps();

@@ -28,8 +28,9 @@ export function reverseStep(
 }
 
 function putBack(context: PublishContext, step: Step, applied: AppliedStep | undefined): void {
-  const [place, kept] = [context.placeOf(step), context.keptOf(step)];
+  const kept = context.keptOf(step);
   if (!lookAt(context.slot, kept.fd, kept.name)) return;
+  const place = context.placeOf(step);
   if (!lookAt(context.now, place.fd, place.name)) {
     moveEntry(kept.fd, kept.name, place.fd, place.name);
   } else if (!isOld(context, step, applied)) swapOut(context, step);
@@ -41,10 +42,14 @@ function withdraw(
   ino: bigint,
   applied: AppliedStep | undefined,
 ): void {
-  const [place, staged, kept] = [context.placeOf(step), context.slotOf(step), context.keptOf(step)];
+  const [staged, kept] = [context.slotOf(step), context.keptOf(step)];
+  const isHeld = lookAt(context.slot, kept.fd, kept.name);
+  const isKept = isHeld && context.slot.ino !== ino;
+  // Still staged: whatever became of the folder in the tree, there is nothing of ours in it.
+  if (isHeld && !isKept) return;
+  const place = context.placeOf(step);
   const isTaken = lookAt(context.now, place.fd, place.name);
   const isOurs = isTaken && context.now.ino === ino;
-  const isKept = lookAt(context.slot, kept.fd, kept.name) && context.slot.ino !== ino;
   if (isOurs && !isKept) moveEntry(place.fd, place.name, staged.fd, staged.name);
   else if (isOurs) swapOut(context, step);
   else if (!isKept) return;

@@ -18,7 +18,8 @@ export type Direction = "apply" | "reverse";
 export function loosenFolders(context: PublishContext): void {
   if (process.geteuid?.() === 0) return;
   for (const position of usedFolders(context)) {
-    const fd = context.folderFd(position);
+    const fd = context.reachFolder(position);
+    if (fd === null) continue;
     const { mode, uid } = statFd(fd);
     if (uid === process.geteuid?.() && (mode & OWNER_CHANGES) !== OWNER_CHANGES) {
       fchmod(fd, mode | OWNER_CHANGES);
@@ -26,14 +27,18 @@ export function loosenFolders(context: PublishContext): void {
   }
 }
 
-/** Gives a touched folder the attributes and the time that it has after the steps, or had before them. Idempotent. */
+/**
+ * Gives a touched folder the attributes and the time that it has after the steps, or had before them. Idempotent. On
+ * the way back a folder that somebody removed or replaced is left alone.
+ */
 export function settleFolder(
   context: PublishContext,
   position: number,
   direction: Direction,
 ): void {
   const folder = context.folderAt(position);
-  const fd = context.folderFd(position);
+  const fd = direction === "apply" ? context.folderFd(position) : context.reachFolder(position);
+  if (fd === null) return;
   const wanted = direction === "apply" ? (folder.after ?? folder.before) : folder.before;
   const now = readFolderAttributes(fd);
   if (folder.after !== null) {
@@ -54,7 +59,10 @@ export function syncFolders(context: PublishContext): void {
     return;
   }
   for (const fd of context.stageFds()) fsync(fd);
-  folders.forEach((_, position) => fsync(context.folderFd(position)));
+  folders.forEach((_, position) => {
+    const fd = context.reachFolder(position);
+    if (fd !== null) fsync(fd);
+  });
 }
 
 function usedFolders(context: PublishContext): Set<number> {

@@ -26,7 +26,7 @@ export function verifySteps(place: PublishPlace): Mismatch[] {
     return list.steps.map(({ path }) => ({ path, reason: "ancestorReplaced" }));
   }
   const found: Mismatch[] = [];
-  const reachable = list.folders.map((_, position) => isReachable(context, position));
+  const reachable = list.folders.map((_, position) => context.reachFolder(position) !== null);
   list.folders.forEach((folder, position) => {
     if (folder.after !== null || folder.drifted) {
       const reason =
@@ -39,16 +39,6 @@ export function verifySteps(place: PublishPlace): Mismatch[] {
     else found.push({ path: step.path, reason: "ancestorReplaced" });
   }
   return found;
-}
-
-function isReachable(context: PublishContext, position: number): boolean {
-  try {
-    context.folderFd(position);
-    return true;
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ESTALE", "EXDEV")) return false;
-    throw error;
-  }
 }
 
 function compareFolder(context: PublishContext, folder: TouchedFolder): Mismatch["reason"] | null {
