@@ -7,11 +7,10 @@ import {
   getXattrAt,
   isSameHandle,
   parseOverlayOrigin,
-  setXattr,
   statFd,
 } from "../../platform/native/index.ts";
 import type { LayerStack } from "./layer-stack.ts";
-import { type Dialect, markName } from "./marks.ts";
+import { type Dialect, markName, setMark } from "./marks.ts";
 
 /** What our own copy of a base entry remembers of it. */
 export interface BaseMark {
@@ -41,7 +40,7 @@ export function describeBase(fd: number, path: RelativePath, specialBits = 0): B
 
 /** Writes the mark on an open file or folder of a layer. */
 export function writeBaseMark(fd: number, dialect: Dialect, mark: BaseMark): void {
-  setXattr(fd, markName(dialect, "cofferdam"), encodeBaseMark(mark));
+  setMark(fd, markName(dialect, "cofferdam"), encodeBaseMark(mark));
 }
 
 /** The value of the mark's attribute. */

@@ -10,7 +10,6 @@ import {
   openBeneath,
   readDirectory,
   readlinkAt,
-  setXattr,
   symlinkAt,
 } from "../../platform/native/index.ts";
 import { parentOf } from "../../model/byte-path.ts";
@@ -18,7 +17,7 @@ import { copyFileTo } from "../../tree/copy-entry.ts";
 import { attributesOf, setAttributes, setLinkAttributes } from "../../tree/entry-attributes.ts";
 import { readFolderAttributes } from "../../tree/folder-attributes.ts";
 import { findEntry, isOverlayMark } from "../../tree/read-entry.ts";
-import { type Dialect, findStat, makeWhiteout } from "./marks.ts";
+import { type Dialect, findStat, makeWhiteout, setMark } from "./marks.ts";
 import { readBaseMark, writeBaseMark, pathKey } from "./base-mark.ts";
 
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
@@ -128,6 +127,6 @@ class LayerCloner {
 function copyMarks(sourceFd: number, targetFd: number): void {
   for (const name of listXattrs(sourceFd)) {
     const value = isOverlayMark(name) ? getXattr(sourceFd, name) : undefined;
-    if (value !== undefined) setXattr(targetFd, name, value);
+    if (value !== undefined) setMark(targetFd, name, value);
   }
 }

@@ -1,7 +1,7 @@
 import { type RelativePath, ROOT, nameOf, parentOf } from "../../model/byte-path.ts";
 import { OPEN, close, linkAt, openAt, symlinkAt } from "../../platform/native/index.ts";
 import { copyFileTo } from "../../tree/copy-entry.ts";
-import { attributesOf, setAttributes, setLinkAttributes } from "../../tree/entry-attributes.ts";
+import { attributesOf, setLinkAttributes } from "../../tree/entry-attributes.ts";
 import { openFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
@@ -10,7 +10,7 @@ import { compareCopiedView, copiedTree, rememberCopiedView } from "./copy-view.t
 import { makeLayer } from "./create.ts";
 import { LayerEditor } from "./layer-editor.ts";
 import type { LayerStack } from "./layer-stack.ts";
-import { keepingMarks } from "./marks.ts";
+import { replaceAttributes } from "./marks.ts";
 import { layerPath, openLayers, withFolder, withSpare } from "./sandbox-files.ts";
 import type { SpareFolder } from "./spare-folder.ts";
 import { type OverlayState, saveState } from "./state.ts";
@@ -94,9 +94,7 @@ class Folding {
     if (entry?.type !== "directory") return;
     const request = { path, asked: path, mayCreate: false };
     using folder = openUpperFolder(this.#stack, this.#spare, request);
-    keepingMarks(folder.upper, () => {
-      setAttributes(folder.upper, attributesOf(entry));
-    });
+    replaceAttributes(folder.upper, attributesOf(entry));
   }
 
   #file(path: RelativePath, entry: TreeEntry, spare: string): void {

@@ -36,7 +36,7 @@ import type { LiveView } from "./live-view.ts";
 import { writeMounted } from "./mounted-calls.ts";
 import { normaliseUpper } from "./normalise-upper.ts";
 import { Origins } from "./origins.ts";
-import { recordFolders } from "./record-folders.ts";
+import { recordBases } from "./record-bases.ts";
 import { type InsideOptions, runInNamespace } from "./run-inside.ts";
 import { openLayers, openMask, requireState, withSpare } from "./sandbox-files.ts";
 import { type OverlayState, type StoredBase, saveState, storeIdentity } from "./state.ts";
@@ -208,7 +208,7 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
       return await runInNamespace(place, state, argv, options);
     } finally {
       using stack = openLayers(place, state);
-      recordFolders(stack, BigInt(state.base.timeNs));
+      recordBases(stack, BigInt(state.base.timeNs));
     }
   }
 

@@ -7,7 +7,7 @@ import { foldCopiedView } from "./fold-copy.ts";
 import { waitUntilQuiet } from "./live-lock.ts";
 import { findMount, mountFuse, mountKernel, verifyFuseMount, verifyKernelMount } from "./mounts.ts";
 import { hasFuseNames, normaliseUpper } from "./normalise-upper.ts";
-import { recordFolders } from "./record-folders.ts";
+import { recordBases } from "./record-bases.ts";
 import { NAMES, openLayers } from "./sandbox-files.ts";
 import { type OverlayState, type ViewKind, saveState } from "./state.ts";
 import { unmountAt } from "./unmount.ts";
@@ -89,7 +89,7 @@ export class LiveView {
     if (!state.isFuseUpper) return state;
     using stack = openLayers(place, state);
     normaliseUpper(stack);
-    recordFolders(stack, BigInt(state.base.timeNs));
+    recordBases(stack, BigInt(state.base.timeNs));
     return await saveState(place.directory, { ...state, isFuseUpper: false });
   }
 

@@ -2,13 +2,20 @@ import type { BytePath } from "../../model/byte-path.ts";
 import {
   MODE,
   type NativeStat,
+  chmodAt,
+  fchmod,
   getXattr,
   getXattrAt,
+  isErrno,
   listXattrs,
   mknodAt,
   setXattr,
+  setXattrAt,
+  statAt,
+  statFd,
   statIfThere,
 } from "../../platform/native/index.ts";
+import { type EntryAttributes, setAttributes } from "../../tree/entry-attributes.ts";
 import { isOverlayMark } from "../../tree/read-entry.ts";
 
 /** Whose extended attributes hold the marks: root's alone (`trusted.`), or those that any owner may set (`user.`). */
@@ -32,6 +39,7 @@ export interface FolderMarks {
 }
 
 const MAX_NAME_BYTES = 255;
+const OWNER_WRITE = 0o200;
 
 /** fuse-overlayfs keeps names with this beginning for itself. */
 export const FUSE_PREFIX = ".wh.";
@@ -105,19 +113,52 @@ export function makeWhiteout(dirFd: number, name: string): void {
 
 /** Says that nothing of the lower layers shows through an open folder. */
 export function markOpaque(fd: number, dialect: Dialect): void {
-  setXattr(fd, markName(dialect, "opaque"), Buffer.from("y"));
+  setMark(fd, markName(dialect, "opaque"), Buffer.from("y"));
 }
 
 /** Says where the lower layers hold an open folder; only root's dialect has such a mark. */
 export function markRedirect(fd: number, path: BytePath): void {
-  setXattr(fd, markName("trusted", "redirect"), Buffer.from(`/${path}`, "latin1"));
+  setMark(fd, markName("trusted", "redirect"), Buffer.from(`/${path}`, "latin1"));
 }
 
-/** Runs something that replaces all attributes of an open entry of a layer, and puts its marks back afterwards. */
-export function keepingMarks(fd: number, work: () => void): void {
+/** Writes a mark on an open entry of a layer, also on one that its owner may not write. */
+export function setMark(fd: number, name: string, value: Uint8Array): void {
+  whileWritable(fd, () => setXattr(fd, name, value));
+}
+
+/** Writes a mark on a name of an open folder, also where its owner may not write the entry. */
+export function setMarkAt(dirFd: number, name: string, mark: string, value: Uint8Array): void {
+  try {
+    setXattrAt(dirFd, name, mark, value);
+  } catch (error) {
+    if (!isErrno(error, "EACCES")) throw error;
+    const { mode } = statAt(dirFd, name);
+    chmodAt(dirFd, name, mode | OWNER_WRITE);
+    try {
+      setXattrAt(dirFd, name, mark, value);
+    } finally {
+      chmodAt(dirFd, name, mode);
+    }
+  }
+}
+
+/** Runs with write permission for the owner on an open entry of a layer. Root needs none, others do for attributes. */
+export function whileWritable<T>(fd: number, work: () => T): T {
+  const { mode } = statFd(fd);
+  if ((mode & OWNER_WRITE) !== 0 || process.geteuid?.() === 0) return work();
+  fchmod(fd, mode | OWNER_WRITE);
+  try {
+    return work();
+  } finally {
+    fchmod(fd, mode);
+  }
+}
+
+/** Gives an open entry of a layer exactly these attributes, and lets it keep its marks. */
+export function replaceAttributes(fd: number, attributes: EntryAttributes): void {
   const marks = listXattrs(fd)
     .filter(isOverlayMark)
     .map((name) => [name, getXattr(fd, name)] as const);
-  work();
-  for (const [name, value] of marks) if (value !== undefined) setXattr(fd, name, value);
+  whileWritable(fd, () => setAttributes(fd, attributes));
+  for (const [name, value] of marks) if (value !== undefined) setMark(fd, name, value);
 }

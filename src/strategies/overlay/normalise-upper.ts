@@ -5,12 +5,10 @@ import {
   getXattrAt,
   readDirectory,
   removeXattr,
-  removeXattrAt,
-  setXattrAt,
   statFd,
   unlinkAt,
 } from "../../platform/native/index.ts";
-import { encodeBaseMark, pathKey } from "./base-mark.ts";
+import { encodeBaseMark, pathKey, readBaseMarkAt } from "./base-mark.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import {
   FUSE_OPAQUE_ATTRIBUTE,
@@ -21,6 +19,8 @@ import {
   markName,
   markOpaque,
   readFolderMarks,
+  setMarkAt,
+  whileWritable,
 } from "./marks.ts";
 
 const FUSE_ORIGIN = "user.fuseoverlayfs.origin";
@@ -39,21 +39,22 @@ function normaliseFolder(stack: LayerStack, path: RelativePath): void {
   const fd = stack.openPart({ layer: upper, path });
   try {
     const { mtimeNs } = statFd(fd);
-    const names = readDirectory(fd);
     // The attribute before the file that says the same: a kill in between must not lose it.
     if (readFolderMarks(fd, { ...upper, isFuse: true }).isOpaque && path !== ROOT) {
       markOpaque(fd, upper.dialect);
     }
-    removeXattr(fd, FUSE_OPAQUE_ATTRIBUTE);
-    let isChanged = false;
-    for (const { name, type } of names) {
-      if (name.startsWith(FUSE_PREFIX)) {
-        normaliseName(fd, name);
-        isChanged = true;
-      } else if (type === "directory") folders.push(joinPath(path, name));
-      else if (type === "file") normaliseFile(stack, fd, name);
-    }
-    if (isChanged) futimens(fd, null, mtimeNs);
+    whileWritable(fd, () => {
+      removeXattr(fd, FUSE_OPAQUE_ATTRIBUTE);
+      let isChanged = false;
+      for (const { name, type } of readDirectory(fd)) {
+        if (name.startsWith(FUSE_PREFIX)) {
+          normaliseName(fd, name);
+          isChanged = true;
+        } else if (type === "directory") folders.push(joinPath(path, name));
+        else if (type === "file") normaliseFile(stack, fd, name);
+      }
+      if (isChanged) futimens(fd, null, mtimeNs);
+    });
   } finally {
     close(fd);
   }
@@ -71,11 +72,11 @@ function normaliseName(fd: number, name: string): void {
 /** It notes the path that a file was copied from. */
 function normaliseFile(stack: LayerStack, fd: number, name: string): void {
   const origin = getXattrAt(fd, name, FUSE_ORIGIN)?.toString("latin1").replace(/\0.*$/s, "");
-  if (origin === undefined) return;
+  const { dialect } = stack.upper;
+  if (origin === undefined || readBaseMarkAt(fd, name, dialect) !== null) return;
   const path = origin.replace(/^(?:\.\/)+/, "") as RelativePath;
   const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
-  setXattrAt(fd, name, markName(stack.upper.dialect, "cofferdam"), encodeBaseMark(mark));
-  removeXattrAt(fd, name, FUSE_ORIGIN);
+  setMarkAt(fd, name, markName(dialect, "cofferdam"), encodeBaseMark(mark));
 }
 
 /** Whether a layer has names that fuse-overlayfs would take for its own notes. */

@@ -1,0 +1,126 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkConflicts } from "../../../src/tree/conflicts.ts";
+import { tempFolder } from "../../support/temp.ts";
+import { LAYERED_MODES, runIn, runInView } from "./modes.ts";
+import { type TestSandbox, at, makeSandbox } from "./sandbox.ts";
+
+/** How the sandbox edits: by our own calls on the layers, or by programs in a mount. */
+const WAYS = ["calls", "programs"] as const;
+
+async function makeTree(mode: (typeof LAYERED_MODES)[number]): Promise<TestSandbox> {
+  const root = join(tempFolder(), "real");
+  mkdirSync(root);
+  runIn(root, "mkdir d other e; echo f >d/f; echo g >d/g; echo theirs >other/f; echo top >top");
+  return makeSandbox(root, { mode });
+}
+
+async function edit(sandbox: TestSandbox, way: (typeof WAYS)[number], path: string): Promise<void> {
+  if (way === "calls") {
+    await sandbox.workspace.write(sandbox.place, at(path), Buffer.from("mine\n"));
+  } else await runInView(sandbox, `mkdir -p "$(dirname "${path}")"; echo mine >"${path}"`);
+}
+
+/** Conflicts as `path: reason`, as a commit would find them. */
+async function conflictsOf({ workspace, place }: TestSandbox): Promise<string[]> {
+  const { changes } = await workspace.changes(place);
+  const base = await workspace.baseCheck(place);
+  const { conflicts } = await checkConflicts(place, changes, base);
+  return conflicts.map(({ change, reason }) => `${change.path}: ${reason}`);
+}
+
+describe.each(LAYERED_MODES)("in mode %s", (mode) => {
+  describe.each(WAYS)("with edits by %s", (way) => {
+    it("sees no conflict while nobody else touches the tree", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      await edit(sandbox, way, "new/below/x");
+      expect(await conflictsOf(sandbox)).toEqual([]);
+    });
+
+    it("lets others add files beside the edited one, at every level (R43)", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      runIn(sandbox.root, "echo new >d/sibling; echo new >new; rm d/g");
+      expect(await conflictsOf(sandbox)).toEqual([]);
+    });
+
+    it("finds an edit of the same file by somebody else (R43)", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      runIn(sandbox.root, "echo theirs >>d/f; echo theirs >>top");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: changed"]);
+    });
+
+    it("finds that somebody else put another folder in the place of the edited one (R43)", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      runIn(sandbox.root, "mv d away; mv other d");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: ancestorReplaced"]);
+    });
+
+    it("finds that somebody else removed the edited file", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      runIn(sandbox.root, "rm d/f");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: missing"]);
+    });
+
+    it("finds that somebody else made the file that the sandbox adds", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/new");
+      runIn(sandbox.root, "echo theirs >d/new");
+      expect(await conflictsOf(sandbox)).toEqual(["d/new: exists"]);
+    });
+
+    it("takes recorded identities for the base of touched paths", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      // As taking a commit back does: the old file comes back under a new change time.
+      runIn(sandbox.root, "mv d/f aside; echo committed >d/f; mv aside d/f");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: changed"]);
+      const { changes } = await sandbox.workspace.changes(sandbox.place);
+      const [change] = changes.filter(({ path }) => path === "d/f");
+      await sandbox.workspace.rebase(sandbox.place, new Map([[at("d/f"), change?.before ?? null]]));
+      expect(await conflictsOf(sandbox)).toEqual([]);
+      runIn(sandbox.root, "echo theirs >>d/f");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: changed"]);
+    });
+  });
+
+  it("finds an edit of a file that the sandbox removes, and a file added below a removed folder", async () => {
+    await using sandbox = await makeTree(mode);
+    const { workspace, place, root } = sandbox;
+    await workspace.remove(place, at("top"));
+    await workspace.remove(place, at("d"));
+    expect(await conflictsOf(sandbox)).toEqual([]);
+    runIn(root, "echo theirs >>top; echo theirs >d/theirs");
+    expect(await conflictsOf(sandbox)).toEqual(["d: changed", "d/theirs: changed", "top: changed"]);
+  });
+
+  it("takes a renamed file for an added one, whatever others do beside it", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "mv d/f d/renamed; ln d/g d/second; mv e moved");
+    runIn(sandbox.root, "echo new >d/sibling; echo new >new");
+    expect(await conflictsOf(sandbox)).toEqual([]);
+  });
+
+  it("takes a file that was added before a checkpoint and edited after it for an added one", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "echo one >d/n");
+    await sandbox.workspace.checkpoint(sandbox.place, "one");
+    await runInView(sandbox, "echo two >>d/n; mv d/n d/m; echo three >>d/f");
+    runIn(sandbox.root, "echo new >d/sibling; echo new >new");
+    expect(await conflictsOf(sandbox)).toEqual([]);
+    runIn(sandbox.root, "rm d/f");
+    expect(await conflictsOf(sandbox)).toEqual(["d/f: missing"]);
+  });
+
+  it("refuses everything once the resource's own directory is another one", async () => {
+    await using sandbox = await makeTree(mode);
+    await edit(sandbox, "calls", "d/f");
+    runIn(sandbox.root, "cp -a . ../copy; cd ..; mv real away; mv copy real");
+    expect(await conflictsOf(sandbox)).toEqual(["d/f: ancestorReplaced"]);
+  });
+});
