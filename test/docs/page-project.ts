@@ -70,7 +70,8 @@ export class PageProject {
   }
 
   #runBlock(block: CodeBlock): Pick<BlockResult, "code" | "stdout" | "stderr"> {
-    if (!isScript(block)) return this.#spawn("bash", ["--norc", "-euo", "pipefail", "-c", block.text]);
+    if (!isScript(block))
+      return this.#spawn("bash", ["--norc", "-euo", "pipefail", "-c", block.text]);
     const file = (block.marks.get("file") ?? scriptOf(block)).replace(/\.ts$/, ".js");
     return this.#spawn(process.execPath, [file]);
   }
