@@ -2,7 +2,7 @@ import { SandboxCommitError } from "../errors/index.ts";
 import type { PublishPolicy } from "../contract/strategy.ts";
 import { type BytePath, displayPath } from "../model/byte-path.ts";
 import { isOutwardLink } from "./outward-link.ts";
-import { newSpecialBits } from "./view/describe-changes.ts";
+import { newSpecialBits } from "./special-bits.ts";
 import type { TreeChange } from "./tree-change.ts";
 
 /**

@@ -5,24 +5,19 @@ import { close, isErrno } from "../../platform/native/index.ts";
 import { hashAt, hashFile } from "../content.ts";
 import { isOutwardLink } from "../outward-link.ts";
 import { publicPath } from "../public-path.ts";
+import { newSpecialBits } from "../special-bits.ts";
 import { findIdentity } from "../read-entry.ts";
 import { openFolder, withRoot } from "../scan/open-directory.ts";
 import type { TreeChange } from "../tree-change.ts";
-import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
+import { sameIdentity } from "../tree-entry.ts";
 import { entryState } from "./entry-state.ts";
 import { findRenames } from "./find-renames.ts";
+import type { ReadChange } from "./read-change.ts";
 
 /** Raw changes to be shown. */
 export interface DescribeRequest {
   readonly root: BytePath;
   readonly changes: readonly TreeChange[];
-}
-
-/** A raw change with what reading its content told. */
-export interface ReadChange extends TreeChange {
-  readonly beforeHash: string | null;
-  readonly afterHash: string | null;
-  readonly differs: boolean;
 }
 
 /** Reads what is needed to show the changes exactly: hashes, kinds, renames, warnings. Implied ones are left out. */
@@ -106,11 +101,4 @@ function notesOf(change: TreeChange, root: BytePath): string[] {
   }
   if (after !== null && newSpecialBits(before, after) !== 0) notes.push("sets special mode bits");
   return notes;
-}
-
-/** Setuid, setgid and sticky bits that the sandbox introduced; inherited setgid of folders is not new. */
-export function newSpecialBits(before: TreeEntry | null, after: TreeEntry): number {
-  if (after.type === "symlink") return 0;
-  const had = before !== null && before.type === after.type ? before.mode : 0;
-  return after.mode & 0o7000 & ~had;
 }

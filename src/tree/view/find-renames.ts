@@ -1,5 +1,5 @@
 import type { RelativePath } from "../../model/byte-path.ts";
-import type { ReadChange } from "./describe-changes.ts";
+import type { ReadChange } from "./read-change.ts";
 
 /** Both ends of a rename, found under either path. */
 export interface RenameEnd {
