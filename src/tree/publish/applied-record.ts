@@ -1,10 +1,11 @@
 import { RecordDamagedError } from "../../errors/index.ts";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { type StatBuffer, chmodAt } from "../../platform/native/index.ts";
+import type { StatBuffer } from "../../platform/native/index.ts";
 import { type EntryRecord, lookAt, recordOf } from "./entry-record.ts";
 import type { Place } from "./move-entry.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { readRecord, writeRecord } from "./record-file.ts";
+import { settleMoved } from "./settle-moved.ts";
 import type { RecordedEntry, Step } from "./step.ts";
 import type { Shelved } from "./steps-result.ts";
 import { type PackedEntries, packEntries, unpackEntries } from "./step-codec.ts";
@@ -20,7 +21,7 @@ export interface AppliedStep {
 
 const NAME = "applied";
 
-/** Looks at what the steps left in the tree and in the stage. Puts modes right that a crash left open. */
+/** Looks at what the steps left in the tree and in the stage, and puts moved directories right. */
 export function lookAtApplied(context: PublishContext): AppliedStep[] {
   return context.list.steps.map((step) => ({
     published:
@@ -74,20 +75,11 @@ function collect(
   expected: EntryRecord | null,
 ): RecordedEntry[] {
   if (!lookAt(stat, fd, name)) return [];
-  if (expected?.type === "directory" && stat.ino === expected.ino) {
-    tighten(stat, fd, name, expected.mode);
-  }
+  settleMoved(stat, { fd, name }, expected);
   const found: RecordedEntry[] = [[step.path, recordOf(stat)]];
   if (stat.type !== "directory") return found;
   walkBelow(fd, name, step.path, (path, below) => found.push([path, recordOf(below)]));
   return found;
-}
-
-/** A directory is opened for its owner while it is renamed; a crash at that moment leaves it so. */
-export function tighten(stat: StatBuffer, fd: number, name: string, mode: number): void {
-  if (stat.permissions === mode || stat.permissions !== (mode | 0o200)) return;
-  chmodAt(fd, name, mode);
-  stat.readAt(fd, name);
 }
 
 function isSameRecord(a: EntryRecord, b: EntryRecord): boolean {

@@ -14,10 +14,12 @@ export interface LeafRecord {
   readonly ctimeNs: bigint;
 }
 
-/** A directory as it was. Its times are left out: they change with every unrelated name in it. */
+/** A directory as it was. */
 export interface FolderRecord {
   readonly type: "directory";
   readonly ino: bigint;
+  /** For putting it back, not for comparing: it changes with every unrelated name in the directory. */
+  readonly mtimeNs: bigint;
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
@@ -37,18 +39,18 @@ export function lookAt(into: StatBuffer, dirFd: number, name: string): boolean {
 /** The record of what was just looked at. */
 export function recordOf(stat: StatBuffer): EntryRecord {
   const type = entryType(stat.type);
-  const { ino } = stat;
+  const { ino, mtimeNs } = stat;
   if (type === "directory") {
-    return { type, ino, mode: stat.permissions, uid: stat.uid, gid: stat.gid };
+    return { type, ino, mtimeNs, mode: stat.permissions, uid: stat.uid, gid: stat.gid };
   }
-  return { type, ino, size: stat.sizeNumber, mtimeNs: stat.mtimeNs, ctimeNs: stat.ctimeNs };
+  return { type, ino, size: stat.sizeNumber, mtimeNs, ctimeNs: stat.ctimeNs };
 }
 
 /** The record of an entry that somebody read before. */
 export function recordOfEntry(entry: TreeEntry): EntryRecord {
   const { type, ino, mode, uid, gid, size, mtimeNs, ctimeNs } = entry;
   return type === "directory"
-    ? { type, ino, mode, uid, gid }
+    ? { type, ino, mtimeNs, mode, uid, gid }
     : { type, ino, size, mtimeNs, ctimeNs };
 }
 

@@ -1,14 +1,15 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { type AppliedStep, tighten } from "./applied-record.ts";
+import type { AppliedStep } from "./applied-record.ts";
 import { type EntryRecord, isSameContent, lookAt } from "./entry-record.ts";
 import type { PublishContext } from "./publish-context.ts";
+import { settleMoved } from "./settle-moved.ts";
 import type { Step } from "./step.ts";
 import type { Shelved } from "./steps-result.ts";
 import { walkBelow } from "./walk-below.ts";
 
 /**
  * Looks at what a reversed step left in the stage: edits that somebody else made to what was published are kept there
- * and told. Puts right the mode of a directory that a crash left open.
+ * and told. Puts moved directories right.
  */
 export function lookAtReversed(
   context: PublishContext,
@@ -17,10 +18,7 @@ export function lookAtReversed(
 ): Shelved[] {
   const { path, old, staged } = step;
   const isTaken = context.reachFolder(step.folder) !== null && isThere(context, step);
-  if (isTaken && old?.type === "directory" && context.now.ino === old.ino) {
-    const { fd, name } = context.placeOf(step);
-    tighten(context.now, fd, name, old.mode);
-  }
+  if (isTaken) settleMoved(context.now, context.placeOf(step), old);
   const left: Shelved[] = isTaken && old === null ? [{ path, keptAt: null }] : [];
   for (const { fd, name, at } of context.leftovers(step)) {
     if (!lookAt(context.slot, fd, name)) continue;

@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeSync } from "node:fs";
 import { RecordDamagedError } from "../../errors/index.ts";
-import {
-  OPEN,
-  close,
-  fsync,
-  isErrno,
-  openAt,
-  renameAt,
-  unlinkAt,
-} from "../../platform/native/index.ts";
+import { renameOver } from "./move-entry.ts";
+import { OPEN, close, fsync, isErrno, openAt, unlinkAt } from "../../platform/native/index.ts";
 
 const HEADER = /^cofferdam ([a-z]+) (\d+) ([0-9a-f]{64})\n/;
 const VERSION = 1;
@@ -39,7 +32,7 @@ export function writeRecord(
   } finally {
     close(fd);
   }
-  renameAt(folderFd, partial, folderFd, name);
+  renameOver({ fd: folderFd, name: partial }, { fd: folderFd, name });
   if (durability === "now") fsync(folderFd);
   return checksum;
 }

@@ -1,4 +1,4 @@
-import { fchmod, fsync, futimens, statFd, syncfs } from "../../platform/native/index.ts";
+import { fchmod, fsync, futimens, isErrno, statFd, syncfs } from "../../platform/native/index.ts";
 import { readFolderAttributes } from "../folder-attributes.ts";
 import { setAttributes } from "../entry-attributes.ts";
 import type { PublishContext } from "./publish-context.ts";
@@ -48,7 +48,16 @@ export function settleFolder(
     fchmod(fd, wanted.mode);
   }
   const mtimeNs = direction === "apply" ? folder.afterMtimeNs : folder.beforeMtimeNs;
-  if (mtimeNs !== null) futimens(fd, null, mtimeNs);
+  if (mtimeNs !== null && mtimeNs !== now.mtimeNs) setTime(fd, mtimeNs);
+}
+
+/** In a shared folder others may make and remove names, but only its owner may set its time. */
+function setTime(fd: number, mtimeNs: bigint): void {
+  try {
+    futimens(fd, null, mtimeNs);
+  } catch (error) {
+    if (!isErrno(error, "EPERM")) throw error;
+  }
 }
 
 /** Makes all names and attributes that the steps changed durable. */

@@ -91,12 +91,12 @@ export class EntryStager {
     }
   }
 
-  /** False when the source lies on the other side of a border that renames cannot cross. */
+  /** False when the source cannot be renamed: it lies on another mount, or in a folder closed to its owner. */
   #move(plan: FilePlan, moved: MovedSource, fd: number, name: string): boolean {
     try {
       moveEntry(this.#sources.open(plan.source), nameOf(plan.source), fd, name);
     } catch (error) {
-      if (isErrno(error, "EXDEV")) return false;
+      if (isErrno(error, "EXDEV", "EACCES")) return false;
       throw error;
     }
     for (const mark of Object.keys(moved.marks ?? {})) removeXattrAt(fd, name, mark);

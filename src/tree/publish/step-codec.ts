@@ -1,6 +1,5 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import type { EntryType } from "../../model/change.ts";
-import type { EntryRecord } from "./entry-record.ts";
+import type { EntryRecord, LeafRecord } from "./entry-record.ts";
 import type {
   FolderAttributes,
   RecordedEntry,
@@ -10,8 +9,10 @@ import type {
   TouchedFolder,
 } from "./step.ts";
 
-/** A record on disk: type letter, inode, then size, mtime, ctime, or for directories mode, owner, group. */
-type PackedRecord = readonly [string, string, number, string | number, string | number];
+/** A record on disk: type letter, inode, mtime, then size and ctime, or for directories mode, owner and group. */
+type PackedRecord =
+  | readonly [type: string, ino: string, mtime: string, size: number, ctime: string]
+  | readonly ["d", ino: string, mtime: string, mode: number, uid: number, gid: number];
 
 type PackedStep = readonly [
   op: Step["op"],
@@ -52,40 +53,29 @@ interface PackedSteps {
   readonly steps: readonly PackedStep[];
 }
 
-const LETTERS = { file: "f", directory: "d", symlink: "l", special: "s" } as const;
-const TYPES: Readonly<Record<string, EntryType>> = {
+const LETTERS = { file: "f", symlink: "l", special: "s" } as const;
+const TYPES: Readonly<Record<string, LeafRecord["type"]>> = {
   f: "file",
-  d: "directory",
   l: "symlink",
   s: "special",
 };
 
 /** A record in its form on disk. */
 function packRecord(record: EntryRecord): PackedRecord {
-  const ino = record.ino.toString();
+  const [ino, mtime] = [record.ino.toString(), record.mtimeNs.toString()];
   return record.type === "directory"
-    ? ["d", ino, record.mode, record.uid, record.gid]
-    : [
-        LETTERS[record.type],
-        ino,
-        record.size,
-        record.mtimeNs.toString(),
-        record.ctimeNs.toString(),
-      ];
+    ? ["d", ino, mtime, record.mode, record.uid, record.gid]
+    : [LETTERS[record.type], ino, mtime, record.size, record.ctimeNs.toString()];
 }
 
 /** A record from its form on disk. */
-function unpackRecord([letter, ino, third, fourth, fifth]: PackedRecord): EntryRecord {
-  const type = TYPES[letter] ?? "special";
-  return type === "directory"
-    ? { type, ino: BigInt(ino), mode: third, uid: Number(fourth), gid: Number(fifth) }
-    : {
-        type,
-        ino: BigInt(ino),
-        size: third,
-        mtimeNs: BigInt(fourth),
-        ctimeNs: BigInt(fifth),
-      };
+function unpackRecord(packed: PackedRecord): EntryRecord {
+  const [ino, mtimeNs] = [BigInt(packed[1]), BigInt(packed[2])];
+  if (packed.length === 6) {
+    return { type: "directory", ino, mtimeNs, mode: packed[3], uid: packed[4], gid: packed[5] };
+  }
+  const type = TYPES[packed[0]] ?? "special";
+  return { type, ino, mtimeNs, size: packed[3], ctimeNs: BigInt(packed[4]) };
 }
 
 /** Recorded entries in their form on disk. */
