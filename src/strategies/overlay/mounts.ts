@@ -52,18 +52,22 @@ export function verifyKernelMount(place: SandboxPlace, state: OverlayState): voi
   const expected = lowerLayers(state).map((name) => joinPath(layers, name));
   const isRight =
     entry?.fsType === "overlay" &&
-    shownLayers(entry, "upperdir")[0] === joinPath(layers, state.upper) &&
-    shownLayers(entry, "lowerdir").join("\n") ===
-      [...expected, canonicalPath(place.root)].join("\n");
+    shownUpper(entry) === joinPath(layers, state.upper) &&
+    shownLower(entry).join("\0") === [...expected, canonicalPath(place.root)].join("\0");
   if (!isRight) throw wrongMount(place, entry);
 }
 
-/** The layers that an overlay's mount options name, however the kernel chose to show them. */
-function shownLayers(entry: MountEntry, key: "lowerdir" | "upperdir"): string[] {
+function shownUpper(entry: MountEntry): string | undefined {
+  const key = "upperdir=";
+  return entry.superOptions.find((option) => option.startsWith(key))?.slice(key.length);
+}
+
+/** The lower layers that an overlay's mount options name: one option each, or a list with escapes in older kernels. */
+function shownLower(entry: MountEntry): string[] {
   return entry.superOptions.flatMap((option) => {
-    if (option.startsWith(`${key}+=`)) return [option.slice(key.length + 2)];
-    if (!option.startsWith(`${key}=`)) return [];
-    const paths = option.slice(key.length + 1).split(/(?<!\\):/);
+    if (option.startsWith("lowerdir+=")) return [option.slice("lowerdir+=".length)];
+    if (!option.startsWith("lowerdir=")) return [];
+    const paths = option.slice("lowerdir=".length).split(/(?<!\\):/);
     return paths.map((path) => path.replaceAll(/\\([\\,:])/g, "$1"));
   });
 }
