@@ -45,28 +45,37 @@ export class Sandbox {
     return (await this.#strategy("write")).write(this.ref, path, content, options);
   }
 
-  /** What a commit would do. Changes nothing. */
+  /**
+   * What a commit would do. Changes nothing. What others changed elsewhere is told only on request: see
+   * docs/limits.md#live-base-under-an-overlay.
+   */
   async diff(options?: DiffOptions): Promise<DiffView> {
     return (await this.#strategy("diff")).diff(this.ref, options);
   }
 
-  /** Publishes the changes to the resource, all or none. */
+  /**
+   * Publishes the changes to the resource, all or none. Readers may see some new files beside old ones while it runs:
+   * see docs/limits.md#the-publication-window, and docs/limits.md#programs-that-hold-files-open.
+   */
   async commit(options?: CommitOptions): Promise<CommitResult> {
     return (await this.#strategy("commit")).commit(this.ref, options);
   }
 
-  /** Discards the edits; after a commit, first makes the resource as it was before. */
+  /**
+   * Discards the edits; after a commit, first makes the resource as it was before. Not every strategy can: see
+   * docs/limits.md#no-isolation-with-none, and docs/limits.md#the-publication-window.
+   */
   async rollback(options?: CallOptions): Promise<void> {
     return (await this.#strategy("rollback")).rollback(this.ref, options);
   }
 
-  /** Takes a commit back and keeps the edits. */
+  /** Takes a commit back and keeps the edits. Limits as for a commit: see docs/limits.md#the-publication-window. */
   async undoCommit(options?: CallOptions): Promise<void> {
     const undo = await this.#method("undoCommit", "undoCommit");
     return undo(this.ref, options);
   }
 
-  /** Keeps the present state under an id. */
+  /** Keeps the present state under an id. What it costs depends on the strategy: see docs/limits.md#cost. */
   async checkpoint(checkpointId: string, options?: CheckpointOptions): Promise<void> {
     return (await this.#strategy("checkpoint")).checkpoint(this.ref, checkpointId, options);
   }
@@ -89,7 +98,10 @@ export class Sandbox {
     await (await this.#strategy("cleanup")).cleanup(this.ref, options);
   }
 
-  /** A directory, or file, that any program may work in. */
+  /**
+   * A directory, or file, that any program may work in. What it keeps depends on the mode: see
+   * docs/limits.md#overlay-without-root. It is no prison: see docs/limits.md#not-a-security-boundary.
+   */
   async getPath(path?: PathInput, options?: CallOptions): Promise<string> {
     const getPath = await this.#method("getPath", "getPath");
     return getPath(this.ref, path, options);

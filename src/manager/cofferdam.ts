@@ -45,6 +45,15 @@ export interface Opening {
 /**
  * The sandboxes of one state directory. Several instances, in one or several processes, may use the same one at the same
  * time. Made by `openCofferdam`; whoever opens it closes it.
+ *
+ * - Calls that look run side by side.
+ * - Calls that change a plan run one after the other, also between processes.
+ * - Different plans do not wait for each other, except for commits to the same resource.
+ * - Two plans commit to one resource one after the other; what both changed is a conflict for the second.
+ * - A lock is free as soon as its holder ends, however it ends.
+ * - A call that waits too long is refused.
+ *
+ * What proves each of these, and what else is promised, is in docs/guarantees.md.
  */
 export class Cofferdam implements AsyncDisposable {
   /** The strategies by name; custom ones are registered here. */
@@ -65,7 +74,8 @@ export class Cofferdam implements AsyncDisposable {
 
   /**
    * Makes a sandbox of a resource for a plan, or gives the one that the plan has already. A text is the id of a
-   * configured resource, else the path of a file or directory.
+   * configured resource, else the path of a file or directory. What it costs depends on the strategy: see
+   * docs/limits.md#cost. What is left out: see docs/limits.md#special-files.
    * @throws SandboxCreationError, UnsupportedStrategyError, StrategyNotFoundError, InsufficientSpaceError, …
    */
   async create(
@@ -149,7 +159,10 @@ export class Cofferdam implements AsyncDisposable {
     return Promise.resolve().then(() => findInterrupted(this.#engine));
   }
 
-  /** Finishes or takes back everything that was interrupted, and nothing whose owner lives. */
+  /**
+   * Finishes or takes back everything that was interrupted, and nothing whose owner lives. What it cannot do: see
+   * docs/limits.md#what-recovery-cannot-do.
+   */
   recover(): Promise<RecoveryReport> {
     return recover(this.#engine);
   }
