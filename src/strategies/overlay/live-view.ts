@@ -5,7 +5,14 @@ import { type QuietOperation, busyError } from "./busy-error.ts";
 import { copiedTree, makeCopiedView, removeCopiedView } from "./copy-view.ts";
 import { foldCopiedView } from "./fold-copy.ts";
 import { waitUntilQuiet } from "./live-lock.ts";
-import { findMount, mountFuse, mountKernel, verifyFuseMount, verifyKernelMount } from "./mounts.ts";
+import {
+  findMount,
+  isMountPoint,
+  mountFuse,
+  mountKernel,
+  verifyFuseMount,
+  verifyKernelMount,
+} from "./mounts.ts";
 import { hasFuseNames, normaliseUpper } from "./normalise-upper.ts";
 import { recordBases } from "./record-bases.ts";
 import { NAMES, openLayers } from "./sandbox-files.ts";
@@ -29,7 +36,8 @@ export class LiveView {
   current(place: SandboxPlace, state: OverlayState): BytePath | null {
     if (state.view === null) return null;
     if (state.view === "copy") return copiedTree(place);
-    return findMount(place) === undefined ? null : joinPath(place.directory, NAMES.mountPoint);
+    const isLive = state.view === "kernel" ? isMountPoint(place) : findMount(place) !== undefined;
+    return isLive ? joinPath(place.directory, NAMES.mountPoint) : null;
   }
 
   /** Makes the directory, or finds the one that is live. Idempotent. */

@@ -1,7 +1,15 @@
 import { OperationTimeoutError, SandboxCreationError } from "../../errors/index.ts";
 import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
 import { type MountEntry, mountAt, mountsBelow } from "../../platform/mount-table.ts";
-import { close, mountOverlay } from "../../platform/native/index.ts";
+import {
+  AT,
+  OPEN,
+  close,
+  mountOverlay,
+  openAt,
+  statAt,
+  statFd,
+} from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { shareLiveLock } from "./live-lock.ts";
@@ -13,6 +21,16 @@ import { canonicalPath, unmountAt } from "./unmount.ts";
 /** The mount at the sandbox's mount point; undefined when there is none. Never touches the mounted file system. */
 export function findMount(place: SandboxPlace): MountEntry | undefined {
   return mountAt(joinPath(canonicalPath(place.directory), NAMES.mountPoint));
+}
+
+/** Whether something is mounted at the mount point. Cheap, but asks the mounted file system: not for one that may hang. */
+export function isMountPoint(place: SandboxPlace): boolean {
+  const fd = openAt(AT.workingDirectory, place.directory, OPEN.pathOnly | OPEN.directory);
+  try {
+    return statAt(fd, NAMES.mountPoint).mountId !== statFd(fd).mountId;
+  } finally {
+    close(fd);
+  }
 }
 
 /** Lower layers of a mount, the topmost first, the real directory left out. */

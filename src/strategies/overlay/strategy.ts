@@ -28,7 +28,7 @@ export class OverlayStrategy extends FileStrategy {
   async probe(location?: string): Promise<ProbeResult> {
     if (location === undefined) return { works: true };
     const type = (await stat(location)).isDirectory() ? "fs-directory" : "fs-file";
-    const place = await makePlace(this.host, { resourceId: "probe", type, location });
+    const place = await makePlace(this.host, "probe", { resourceId: "probe", type, location });
     try {
       const { mode, tried } = await this.workspace.probe(place);
       const failed = tried.filter((one) => !one.works);

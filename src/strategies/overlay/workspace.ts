@@ -25,7 +25,7 @@ import { type ChosenMode, OVERLAY_MODES, type OverlayMode, chooseMode } from "./
 import { unmountAll } from "./mounts.ts";
 import type { InsideOptions } from "./run-inside.ts";
 import { requireState, withFolder } from "./sandbox-files.ts";
-import { saveState } from "./state.ts";
+import { loadState, saveState } from "./state.ts";
 import { UnmountError } from "./unmount.ts";
 
 /** Settings of the strategy `overlay`. */
@@ -156,6 +156,8 @@ export class OverlayWorkspace implements Workspace {
   }
 
   async quiesce(place: OpenPlace, operation: QuietOperation): Promise<void> {
+    // A clean-up that was interrupted has removed the state already; what is mounted goes with the rest.
+    if (operation === "cleanup" && (await loadState(place.directory)) === null) return;
     const [workspace, at] = await this.#of(place);
     await workspace.quiesce(at, operation);
   }
