@@ -64,7 +64,7 @@ export interface StrategyHost {
   run(program: string, args: readonly string[], options?: RunOptions): Promise<RunResult>;
   /** A place for layers, staged files and undo data of this resource. */
   areaFor(location: string): Promise<StorageArea>;
-  /** A ref for a sandbox that is being created. */
+  /** A ref for a sandbox that is being created; its `sandboxId` is the same in every call for that sandbox. */
   newRef(
     planId: string,
     resource: Resource,

@@ -94,6 +94,11 @@ export interface SandboxStrategy {
 
   /** Makes a sandbox and leaves the resource untouched. On failure it removes everything it made. */
   create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef>;
+  /**
+   * Removes whatever an interrupted `create` has left of the sandbox whose ref would have had this id; `host.newRef`
+   * gives the id also before. Idempotent. Without it nothing is removed.
+   */
+  discardCreation?(planId: string, resource: Resource, sandboxId: string): Promise<void>;
   /** The exact bytes of a file as the sandbox sees it. */
   read(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<Uint8Array>;
   /** Puts a whole file into the sandbox, missing folders included. */

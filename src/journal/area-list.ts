@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { StorageArea } from "../contract/host.ts";
 import { acquireLock } from "../locks/file-lock.ts";
+import { removeTemporaries } from "./durable-file.ts";
 import { hasFields, readRecordSync, type RecordFormat, writeRecord } from "./record-file.ts";
 
 /** An area that was used at some time. */
@@ -36,6 +37,7 @@ export async function rememberArea(
   await using _lock = await lockList(stateDirectory);
   const areas = listAreas(stateDirectory);
   if (isListed(areas, area)) return;
+  removeTemporaries(stateDirectory);
   const { path, foundBy } = area;
   const added = { path, foundBy, firstUsedAt: new Date().toISOString() };
   await writeRecord(join(stateDirectory, "areas.json"), AREAS, { areas: [...areas, added] });

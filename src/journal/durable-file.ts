@@ -5,6 +5,7 @@ import {
   fsync,
   linkSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -28,10 +29,17 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Replaces a file whole: whoever looks, also after a power loss, finds the old content or the new. */
-export async function replaceFile(path: string, content: string): Promise<void> {
+/**
+ * Replaces a file whole: whoever looks, also after a power loss, finds the old content or the new. It is written in
+ * `draftFolder`, on the same file system, which is where a killed process leaves it half written.
+ */
+export async function replaceFile(
+  path: string,
+  content: string,
+  draftFolder = dirname(path),
+): Promise<void> {
   const folder = dirname(path);
-  const temporary = await writeTemporary(folder, content);
+  const temporary = await writeTemporary(draftFolder, content);
   try {
     renameSync(temporary, path);
   } catch (error) {
@@ -62,8 +70,15 @@ export async function createFileOnce(path: string, content: string): Promise<boo
 }
 
 /** Whether a name is that of a file which a killed process may have left half written. */
-export function isTemporaryName(name: string): boolean {
+function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
+}
+
+/** Removes what killed processes left half written in a folder. The caller knows that nobody writes there. */
+export function removeTemporaries(folder: string): void {
+  for (const name of readdirSync(folder).filter(isTemporaryName)) {
+    rmSync(join(folder, name), { force: true });
+  }
 }
 
 async function writeTemporary(folder: string, content: string): Promise<string> {

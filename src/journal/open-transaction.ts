@@ -67,7 +67,8 @@ export class OpenTransaction implements AsyncDisposable {
 
   /** Records the outcome; only afterwards may anything be cleared away. */
   async finish(done: Done): Promise<void> {
-    await writeRecord(this.#done, DONE, done);
+    // Drafted where it goes with the transaction should this process die now.
+    await writeRecord(this.#done, DONE, done, this.folder);
   }
 
   /** Removes the transaction's folder; nothing of it is needed any more. */

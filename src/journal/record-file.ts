@@ -65,13 +65,14 @@ export async function readRecord<Data>(
   return Promise.resolve(readRecordSync(file, format));
 }
 
-/** Replaces a record file whole and durably. */
+/** Replaces a record file whole and durably; see `replaceFile` for the folder of the draft. */
 export async function writeRecord<Data>(
   file: string,
   format: RecordFormat<Data>,
   data: Data,
+  draftFolder?: string,
 ): Promise<void> {
-  await replaceFile(file, encodeRecord(format, data));
+  await replaceFile(file, encodeRecord(format, data), draftFolder);
 }
 
 /** Writes a record file that must not exist yet; false when another was first. Durable in both cases. */

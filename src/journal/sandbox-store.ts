@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
 import { isErrno } from "../platform/native/native-error.ts";
-import { isTemporaryName, syncFolder } from "./durable-file.ts";
+import { CREATION, type Creation } from "./creation-record.ts";
+import { removeTemporaries, syncFolder } from "./durable-file.ts";
 import { fileNameOf, idKey } from "./id-key.ts";
 import {
   createRecord,
@@ -27,6 +28,13 @@ export interface StoreContent {
   readonly damaged: readonly RecordDamagedError[];
 }
 
+/** A plan without any sandbox, as a process leaves it that dies while it makes the first one. */
+export interface EmptyPlan {
+  readonly lockFile: string;
+  /** Removes the plan if it still is empty; under its lock. */
+  remove(): Promise<void>;
+}
+
 interface PlanRecord {
   readonly planId: string;
 }
@@ -36,6 +44,9 @@ const PLAN: RecordFormat<PlanRecord> = {
   version: 1,
   isData: (value): value is PlanRecord => hasFields(value, { planId: "string" }),
 };
+
+/** Names of marks: hidden, so that nobody takes them for sandboxes. */
+const MAKING = ".making-";
 
 /** The records of all plans and sandboxes. Callers hold the plan's lock while they change something. */
 export class SandboxStore {
@@ -74,14 +85,51 @@ export class SandboxStore {
   async remove({ planId, sandboxId }: SandboxName): Promise<void> {
     const folder = this.#folder(planId);
     rmSync(this.#file(planId, sandboxId), { force: true });
-    if (this.#names(folder).length === 0) return this.#removePlan(folder);
+    if (this.#isEmpty(folder)) return this.#removePlan(folder);
     await syncFolder(join(folder, "sandboxes"));
   }
 
   /** Forgets a plan that has no sandbox, as a failed creation leaves it. */
   async removeIfEmpty(planId: string): Promise<void> {
     const folder = this.#folder(planId);
-    if (this.#names(folder).length === 0) await this.#removePlan(folder);
+    if (this.#isEmpty(folder)) await this.#removePlan(folder);
+  }
+
+  /** Notes durably that a sandbox is being made. */
+  async beginCreation(creation: Creation): Promise<void> {
+    await writeRecord(this.#mark(creation), CREATION, creation);
+  }
+
+  /** Takes the note back; one that stays is found again and harmless. */
+  endCreation(name: SandboxName): void {
+    rmSync(this.#mark(name), { force: true });
+  }
+
+  /** Whether a sandbox is still noted as being made. */
+  hasCreation(name: SandboxName): boolean {
+    return readRecordSync(this.#mark(name), CREATION) !== null;
+  }
+
+  /** The sandboxes of all plans that are being made, by living processes or dead ones. */
+  creations(): Creation[] {
+    return this.#keys().flatMap((key) => {
+      const folder = join(this.#plans, key, "sandboxes");
+      const marks = readNames(folder).filter((name) => name.startsWith(MAKING));
+      return marks.flatMap((name) => readIfWhole(join(folder, name)) ?? []);
+    });
+  }
+
+  /** The plans that have no sandbox and are not getting one. */
+  emptyPlans(): EmptyPlan[] {
+    const folders = this.#keys().map((key) => join(this.#plans, key));
+    return folders
+      .filter((folder) => this.#isEmpty(folder))
+      .map((folder) => ({
+        lockFile: join(folder, "lock"),
+        remove: async () => {
+          if (this.#isEmpty(folder)) await this.#removePlan(folder);
+        },
+      }));
   }
 
   /** The sandboxes of a plan in the order of their creation. */
@@ -93,10 +141,7 @@ export class SandboxStore {
 
   /** The sandboxes of all plans; damage in one plan hides nothing of another. */
   listAll(): StoreContent {
-    const keys = readNames(this.#plans)
-      .filter((key) => !key.startsWith("."))
-      .toSorted();
-    const contents = keys.map((key) => this.#read(join(this.#plans, key)));
+    const contents = this.#keys().map((key) => this.#read(join(this.#plans, key)));
     return {
       records: contents.flatMap(({ records }) => records),
       damaged: contents.flatMap(({ damaged }) => damaged),
@@ -105,9 +150,7 @@ export class SandboxStore {
 
   /** Removes what killed processes left half written in a plan. */
   sweep(planId: string): void {
-    const folder = join(this.#folder(planId), "sandboxes");
-    const names = readNames(folder).filter(isTemporaryName);
-    for (const name of names) rmSync(join(folder, name), { force: true });
+    removeTemporaries(join(this.#folder(planId), "sandboxes"));
   }
 
   /** Removes plans that were being taken away when the process died. */
@@ -129,6 +172,17 @@ export class SandboxStore {
       }
     }
     return { records: records.toSorted((a, b) => a.sequence - b.sequence), damaged };
+  }
+
+  #keys(): string[] {
+    return readNames(this.#plans)
+      .filter((key) => !key.startsWith("."))
+      .toSorted();
+  }
+
+  #isEmpty(folder: string): boolean {
+    const names = readNames(join(folder, "sandboxes"));
+    return names.every((name) => name.startsWith(".") && !name.startsWith(MAKING));
   }
 
   #names(folder: string): string[] {
@@ -153,8 +207,22 @@ export class SandboxStore {
     return join(this.#plans, idKey(planId));
   }
 
+  #mark({ planId, sandboxId }: SandboxName): string {
+    return join(this.#folder(planId), "sandboxes", `${MAKING}${fileNameOf(sandboxId)}.json`);
+  }
+
   #file(planId: string, sandboxId: string): string {
     return join(this.#folder(planId), "sandboxes", `${fileNameOf(sandboxId)}.json`);
+  }
+}
+
+/** A mark that cannot be read says nothing, and stays for somebody to look at. */
+function readIfWhole(file: string): Creation | null {
+  try {
+    return readRecordSync(file, CREATION);
+  } catch (error) {
+    if (error instanceof RecordDamagedError) return null;
+    throw error;
   }
 }
 

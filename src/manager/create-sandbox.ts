@@ -5,12 +5,14 @@ import {
   SandboxError,
   describeThrown,
 } from "../errors/index.ts";
+import type { Creation } from "../journal/creation-record.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { Resource, StrategyOrigin } from "../model/resource.ts";
 import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import { frozenJson } from "./canonical-json.ts";
 import { type Guarded, timestamp } from "./engine.ts";
 import { lockNewPlan } from "./plan-lock.ts";
+import { discardCreation } from "./sweep-leftovers.ts";
 import { refuseAborted, tracked } from "./with-sandbox.ts";
 
 /** How a sandbox is created. */
@@ -63,16 +65,33 @@ async function makeTracked(
   signal: AbortSignal | undefined,
 ): Promise<SandboxRef> {
   const { engine, raw, name } = guarded;
-  const pending = { planId, resource };
-  engine.pending.add(pending);
+  const creation = { planId, resource, sandboxId: engine.ids.next(), strategyName: name };
+  engine.pending.add(creation);
   try {
+    // Before anything exists: whatever a dead process leaves can be found by it.
+    await engine.store.beginCreation(creation);
     const made = await raw.create(planId, resource, signal === undefined ? {} : { signal });
     const ref = checkedRef(made, { planId, resource, name, chosenBy });
     await recordOrRemove(guarded, newRecord(guarded, ref, resource, sequence));
+    engine.store.endCreation(creation);
     engine.emit("sandbox.created", { ...eventData(ref), sandboxId: ref.sandboxId });
     return ref;
+  } catch (error) {
+    await discardIfPossible(guarded, creation);
+    throw error;
   } finally {
-    engine.pending.delete(pending);
+    engine.pending.delete(creation);
+  }
+}
+
+/** The strategy has removed what it made; where it could not, its own mark makes the next opening try again. */
+async function discardIfPossible(guarded: Guarded, creation: Creation): Promise<void> {
+  try {
+    await discardCreation(guarded, creation);
+  } catch (thrown) {
+    const { planId, sandboxId } = creation;
+    const data = { planId, sandboxId, reason: describeThrown(thrown) };
+    guarded.engine.emit("creation.kept", data, "warning");
   }
 }
 
@@ -84,6 +103,8 @@ async function recordOrRemove({ engine, raw }: Guarded, record: SandboxRecord): 
     const residue: string[] = [];
     try {
       await raw.cleanup(record.ref);
+      // The record may be there although it is not sure to stay.
+      await engine.store.remove(record.ref);
     } catch (thrown) {
       residue.push(`sandbox ${record.ref.sandboxId}: ${describeThrown(thrown)}`);
     }

@@ -1,9 +1,9 @@
 import type { Clock, IdSource } from "../contract/host.ts";
 import type { SandboxStrategy } from "../contract/strategy.ts";
+import type { Creation } from "../journal/creation-record.ts";
 import type { SandboxStore } from "../journal/sandbox-store.ts";
 import type { StateDirectory } from "../journal/state-directory.ts";
 import type { TransactionLog } from "../journal/transaction-log.ts";
-import type { Resource } from "../model/resource.ts";
 import type { StrategyRegistry } from "../registry/strategy-registry.ts";
 import type { Emit } from "./events.ts";
 
@@ -19,10 +19,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = { lockTimeoutMs: 30_000, automaticCheckpoints: 10 };
 
 /** A sandbox whose `create` is still running. */
-export interface PendingCreation {
-  readonly planId: string;
-  readonly resource: Resource;
-}
+export type PendingCreation = Creation;
 
 /** What every part of the manager works with: one state directory and the strategies of one registry. */
 export interface Engine {

@@ -8,7 +8,7 @@ import type { Resource } from "../model/resource.ts";
 import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxOperation } from "../model/status.ts";
 import { run } from "../platform/run.ts";
-import { type Engine, timestamp } from "./engine.ts";
+import { type Engine, type PendingCreation, timestamp } from "./engine.ts";
 import { transactionOf } from "./commit-sandbox.ts";
 import { findRecord, knownRecord, notNow, unknownRef } from "./known-record.ts";
 import { emptyResult } from "./results.ts";
@@ -28,7 +28,7 @@ export function createHost(engine: Engine, strategyName: string): StrategyHost {
       findArea(location, { stateDirectory: state.path, allowParent: engine.allowParentArea }),
     newRef: (planId, resource, metadata, base = "") => ({
       schemaVersion: REF_SCHEMA_VERSION,
-      sandboxId: ids.next(),
+      sandboxId: pendingFor(engine, planId, resource.resourceId)?.sandboxId ?? ids.next(),
       planId,
       resourceId: resource.resourceId,
       strategyName,
@@ -46,11 +46,19 @@ export function createHost(engine: Engine, strategyName: string): StrategyHost {
 function resourceOf(engine: Engine, ref: SandboxRef): Resource {
   const record = findRecord(engine, ref);
   if (record !== null) return record.resource;
-  const pending = [...engine.pending].find(
-    ({ planId, resource }) => planId === ref.planId && resource.resourceId === ref.resourceId,
-  );
+  const pending = pendingFor(engine, ref.planId, ref.resourceId);
   if (pending === undefined) throw unknownRef(ref, "read");
   return pending.resource;
+}
+
+function pendingFor(
+  engine: Engine,
+  planId: string,
+  resourceId: string,
+): PendingCreation | undefined {
+  return [...engine.pending].find(
+    (pending) => pending.planId === planId && pending.resource.resourceId === resourceId,
+  );
 }
 
 /** Runs a commit that the guard has begun: it holds the plan's lock and has recorded the transaction's id. */

@@ -17,6 +17,7 @@ import { createEmit } from "./events.ts";
 import { createHost } from "./host.ts";
 import { guardStrategy } from "./lifecycle.ts";
 import { findInterrupted, recover } from "./recover.ts";
+import { sweepLeftovers } from "./sweep-leftovers.ts";
 
 /** Options of `openCofferdam`. */
 export interface CofferdamOptions {
@@ -64,7 +65,9 @@ export async function openWith(
     const data = { transactions: transactions.length, sandboxes: sandboxes.length };
     engine.emit("work.interrupted", data, "warning");
   }
-  const recovery = options.recover === "report" || isClean ? null : await recover(engine);
+  const isWanted = options.recover !== "report";
+  if (isWanted && isClean) await sweepLeftovers(engine);
+  const recovery = isWanted && !isClean ? await recover(engine) : null;
   return new Cofferdam(engine, { config, strategies, interrupted, recovery });
 }
 

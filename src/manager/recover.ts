@@ -16,6 +16,7 @@ import { findRecord } from "./known-record.ts";
 import { lockPlan } from "./plan-lock.ts";
 import { recoverTransaction } from "./recover-transaction.ts";
 import { isInterrupted, settleSandbox } from "./settle-sandbox.ts";
+import { sweepLeftovers } from "./sweep-leftovers.ts";
 import { tracked } from "./with-sandbox.ts";
 
 /** What became of one transaction. */
@@ -69,8 +70,6 @@ export function findInterrupted(engine: Engine): InterruptedWork {
 export function recover(engine: Engine): Promise<RecoveryReport> {
   return tracked(engine, async () => {
     using _hold = holdSignals();
-    engine.log.sweep();
-    engine.store.sweepRemoved();
     const transactions: RecoveredTransaction[] = [];
     for (const ulid of engine.log.list())
       transactions.push(...(await settleTransaction(engine, ulid)));
@@ -78,6 +77,7 @@ export function recover(engine: Engine): Promise<RecoveryReport> {
     const sandboxes: RecoveredSandbox[] = [];
     for (const record of records.filter(isInterrupted))
       sandboxes.push(...(await settle(engine, record)));
+    await sweepLeftovers(engine);
     return report(transactions, sandboxes, damaged);
   });
 }

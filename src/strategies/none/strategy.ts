@@ -23,7 +23,13 @@ import {
   renameBeneath,
 } from "../../tree/beneath.ts";
 import { describeSet } from "../../tree/strategy/file-diff.ts";
-import { makePlace, openPlace, placeMetadata, removePlace } from "../../tree/strategy/place.ts";
+import {
+  makePlace,
+  openPlace,
+  placeMetadata,
+  removePlace,
+  unfinishedPlaces,
+} from "../../tree/strategy/place.ts";
 import { resolveInput } from "../../tree/strategy/resolve-input.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import { runTask } from "../../tree/work/pool.ts";
@@ -48,7 +54,7 @@ export class NoneStrategy implements SandboxStrategy {
   }
 
   async create(planId: string, resource: Resource): Promise<SandboxRef> {
-    const place = await makePlace(this.#host, resource);
+    const place = await makePlace(this.#host, planId, resource);
     try {
       const { root, only, exclude } = place;
       const manifest = await runTask("recordTree", { root, only, exclude });
@@ -63,6 +69,10 @@ export class NoneStrategy implements SandboxStrategy {
       isolation: "none",
       warning: "Changes take effect at once and cannot be taken back.",
     });
+  }
+
+  async discardCreation(_planId: string, resource: Resource, sandboxId: string): Promise<void> {
+    for (const place of unfinishedPlaces(this.#host, resource, sandboxId)) await removePlace(place);
   }
 
   async read(ref: SandboxRef, path: PathInput): Promise<Uint8Array> {

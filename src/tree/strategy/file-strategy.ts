@@ -28,11 +28,11 @@ import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { assertBeneath, pathError } from "../beneath.ts";
 import { filterPublished } from "../publish-filter.ts";
 import type { ChangeSet } from "../tree-change.ts";
-import type { OpenPlace, Workspace } from "../workspace.ts";
+import type { OpenPlace, SandboxPlace, Workspace } from "../workspace.ts";
 import { type CommitRecord, readCommitted } from "./committed-record.ts";
 import { FileCommit, commitFailure } from "./file-commit.ts";
 import { describeSet, diffFiles } from "./file-diff.ts";
-import { makePlace, openPlace, placeMetadata, removePlace } from "./place.ts";
+import { makePlace, openPlace, placeMetadata, removePlace, unfinishedPlaces } from "./place.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { describeWrite } from "./write-change.ts";
 
@@ -67,7 +67,7 @@ export abstract class FileStrategy implements SandboxStrategy {
   }
 
   async create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef> {
-    const place = await makePlace(this.host, resource);
+    const place = await makePlace(this.host, planId, resource);
     try {
       const { metadata } = await this.workspace.create(place, options);
       const base = createHash("sha256")
@@ -75,14 +75,21 @@ export abstract class FileStrategy implements SandboxStrategy {
         .digest("hex");
       return this.host.newRef(planId, resource, { ...placeMetadata(place), ...metadata }, base);
     } catch (cause) {
-      const residue = await this.workspace.destroy(place);
-      if (residue.length === 0) await removePlace(place);
+      const residue = await this.#remove(place);
       if (cause instanceof SandboxError) throw cause;
       throw new SandboxCreationError(`The sandbox could not be made: ${describeThrown(cause)}`, {
         operation: "create",
         cause,
         data: { stage: "workspace", residue },
       });
+    }
+  }
+
+  async discardCreation(_planId: string, resource: Resource, sandboxId: string): Promise<void> {
+    for (const place of unfinishedPlaces(this.host, resource, sandboxId)) {
+      const remaining = await this.workspace.destroy(place);
+      if (remaining.length > 0) throw cleanupError(remaining);
+      await removePlace(place);
     }
   }
 
@@ -141,13 +148,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     const place = await this.#place(ref);
     await this.workspace.quiesce(place, "cleanup");
     const remaining = await this.workspace.destroy(place);
-    if (remaining.length > 0) {
-      throw new SandboxCleanupError("Some files of the sandbox could not be removed", {
-        operation: "cleanup",
-        hint: "Remove what blocks them (such as an immutable flag), then call cleanup again.",
-        data: { remaining },
-      });
-    }
+    if (remaining.length > 0) throw cleanupError(remaining);
     await removePlace(place);
   }
 
@@ -242,6 +243,17 @@ export abstract class FileStrategy implements SandboxStrategy {
     return this.#commitPart;
   }
 
+  /** Removes what a failed creation made; the failure itself is what the caller hears of. */
+  async #remove(place: SandboxPlace): Promise<readonly string[]> {
+    try {
+      const remaining = await this.workspace.destroy(place);
+      if (remaining.length === 0) await removePlace(place);
+      return remaining;
+    } catch {
+      return [displayPath(place.directory)];
+    }
+  }
+
   #place(ref: SandboxRef): Promise<OpenPlace> {
     return openPlace(this.host, ref);
   }
@@ -286,4 +298,12 @@ export abstract class FileStrategy implements SandboxStrategy {
       },
     );
   }
+}
+
+function cleanupError(remaining: readonly string[]): SandboxCleanupError {
+  return new SandboxCleanupError("Some files of the sandbox could not be removed", {
+    operation: "cleanup",
+    hint: "Remove what blocks them (such as an immutable flag), then call cleanup again.",
+    data: { remaining },
+  });
 }

@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { lstat, mkdir, realpath, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { StrategyHost } from "../../contract/host.ts";
 import { SandboxCreationError, errnoOf } from "../../errors/index.ts";
+import { listAreas } from "../../journal/area-list.ts";
 import {
   type BytePath,
   type RelativePath,
@@ -21,11 +23,15 @@ const PROTECTED = new Set(["/", "/proc", "/sys", "/dev", "/run"]);
  * Finds the real root of a resource and makes a private folder for a new sandbox on its device.
  * @throws SandboxCreationError (`SANDBOX_CREATION`) when the location does not fit the resource's type.
  */
-export async function makePlace(host: StrategyHost, resource: Resource): Promise<SandboxPlace> {
+export async function makePlace(
+  host: StrategyHost,
+  planId: string,
+  resource: Resource,
+): Promise<SandboxPlace> {
   const located = await locate(resource);
   const area = await host.areaFor(resource.location);
   const folder = `${area.path}/sandboxes`;
-  const sandboxId = host.ids.next();
+  const { sandboxId } = host.newRef(planId, resource, {});
   const directory = `${folder}/${sandboxId}`;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -67,6 +73,23 @@ export function placeMetadata(place: SandboxPlace): {
 } {
   const { directory, root, only, exclude } = place;
   return { directory, root, only, exclude };
+}
+
+/** The places of a sandbox that never came to be: its folder in whichever area it was begun. */
+export function unfinishedPlaces(
+  host: StrategyHost,
+  resource: Resource,
+  sandboxId: string,
+): SandboxPlace[] {
+  const areas = listAreas(host.stateDirectory).map(({ path }) => path);
+  const folders = new Set([`${host.stateDirectory}/area`, ...areas]);
+  const directories = [...folders].map((area) => toBytePath(`${area}/sandboxes/${sandboxId}`));
+  return directories
+    .filter((directory) => existsSync(displayPath(directory)))
+    .map((directory) => {
+      const root = toBytePath(resource.location);
+      return { sandboxId, resource, directory, root, only: null, exclude: [] };
+    });
 }
 
 /** Removes the empty folder of a sandbox that is gone. */
