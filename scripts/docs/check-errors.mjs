@@ -13,14 +13,14 @@ export function undocumentedErrors(classes, folder) {
   const unknown = [...sections.keys()].filter((name) => !classes.some((one) => one.name === name));
   return [
     ...classes.flatMap((one) => gaps(one, sections.get(one.name))),
-    ...unknown.map((name) => `docs/errors.md: there is no class ${name}`),
+    ...unknown.map((name) => `there is no class ${name}`),
   ];
 }
 
 function gaps({ name, code, fields }, section) {
-  if (section === undefined) return [`docs/errors.md: no section "### ${name}"`];
+  if (section === undefined) return [`no section "### ${name}"`];
   const words = [code, ...fields.flatMap((field) => [field.name, ...field.choices])];
   return words
     .filter((word) => !section.includes(`\`${word}\``))
-    .map((word) => `docs/errors.md: the section on ${name} does not name \`${word}\``);
+    .map((word) => `the section on ${name} does not name \`${word}\``);
 }

@@ -50,6 +50,7 @@ export class PageProject {
 
   /** Checks the types of all TypeScript of the page and compiles it; gives what the compiler says. */
   compile(): string {
+    if (!this.#page.blocks.some(({ language }) => language === "ts")) return "";
     this.#write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
     const compiler = join(checkout, "node_modules/typescript/bin/tsc");
     return this.#spawn(process.execPath, [compiler, "-p", "."]).stdout;
@@ -70,8 +71,7 @@ export class PageProject {
   }
 
   #runBlock(block: CodeBlock): Pick<BlockResult, "code" | "stdout" | "stderr"> {
-    if (!isScript(block))
-      return this.#spawn("bash", ["--norc", "-euo", "pipefail", "-c", block.text]);
+    if (!isScript(block)) return this.#spawn("bash", ["--norc", "-eu", "-c", block.text]);
     const file = (block.marks.get("file") ?? scriptOf(block)).replace(/\.ts$/, ".js");
     return this.#spawn(process.execPath, [file]);
   }
