@@ -2,6 +2,7 @@ import {
   type BytePath,
   type RelativePath,
   ROOT,
+  ancestorsOf,
   isWithin,
   joinPath,
   nameOf,
@@ -56,6 +57,7 @@ class Collector {
   readonly #stack: LayerStack;
   readonly #scope: ChangeScope;
   readonly #changes: TreeChange[] = [];
+  readonly #times: TreeChange[] = [];
   readonly #skipped: SkippedEntry[] = [];
   readonly #touched: RelativePath[] = [];
   readonly #links: LinkNames;
@@ -71,9 +73,8 @@ class Collector {
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       pending.push(...this.#folder(next));
     }
-    const changes = this.#links.apply(this.#changes);
-    changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-    return { changes, skipped: this.#skipped, touched: this.#touched };
+    const changes = [...this.#links.apply(this.#changes), ...this.#folderTimes()];
+    return { changes: sorted(changes), skipped: sorted(this.#skipped), touched: this.#touched };
   }
 
   #folder({ path, node, hasReal }: Pending): Pending[] {
@@ -81,7 +82,6 @@ class Collector {
     // A folder that only the real tree has is not looked into.
     if (isInPlace && node.parts.length === 0) return [];
     const folders: Pending[] = [];
-    const before = this.#changes.length;
     using reader = new FolderReader(this.#stack, node);
     const realFd = hasReal ? this.#stack.openBase(path) : null;
     try {
@@ -98,7 +98,7 @@ class Collector {
     } finally {
       if (realFd !== null) close(realFd);
     }
-    if (hasReal) this.#folderItself(path, node, this.#changes.length > before);
+    if (hasReal) this.#folderItself(path, node);
     return folders;
   }
 
@@ -183,8 +183,8 @@ class Collector {
     return this.#scope.mayMove && isUpper && after.nlink === 1;
   }
 
-  /** The attributes of a folder that both sides have; changed times alone are implied when names in it changed. */
-  #folderItself(path: RelativePath, node: FolderNode, hasChangesInside: boolean): void {
+  /** The attributes of a folder that both sides have; changed times alone wait until everything else is known. */
+  #folderItself(path: RelativePath, node: FolderNode): void {
     if (path === ROOT && this.#scope.only !== null) return;
     const real = this.#readReal(path);
     if (real === null) return;
@@ -199,11 +199,21 @@ class Collector {
       inodeKept: true,
     });
     if (change === null) return;
-    const isTimesOnly = change.timesOnly === true;
+    if (change.timesOnly !== true) {
+      this.#changes.push(change);
+      return;
+    }
     // Somebody changed names in the real folder meanwhile: its time is theirs, not the sandbox's.
     const isTheirs = real.mtimeNs > this.#scope.baseTimeNs && after.mtimeNs < real.mtimeNs;
-    if (isTimesOnly && isTheirs) return;
-    this.#changes.push(isTimesOnly && hasChangesInside ? { ...change, implied: true } : change);
+    if (!isTheirs) this.#times.push(change);
+  }
+
+  /** Folders of which only the times differ: implied where something below them changed. */
+  #folderTimes(): TreeChange[] {
+    const above = new Set(this.#changes.flatMap(({ path }) => ancestorsOf(path)));
+    return this.#times.map((change) =>
+      above.has(change.path) ? { ...change, implied: true } : change,
+    );
   }
 
   #readReal(path: RelativePath): TreeEntry | null {
@@ -280,4 +290,8 @@ function movedFrom(node: ViewNode, real: TreeEntry | null): { readonly movedFrom
   if (real !== null) return {};
   if (node.kind === "leaf") return node.layer === null ? { movedFrom: node.path } : {};
   return node.base === null ? {} : { movedFrom: node.base };
+}
+
+function sorted<T extends { readonly path: string }>(entries: T[]): T[] {
+  return entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }

@@ -17,6 +17,8 @@ const ELOOP = 40;
 export function readFromView(stack: LayerStack, path: RelativePath): Buffer {
   const node = resolve(stack, path);
   if (node.kind === "folder") throw pathError(path, "directory");
+  const { type } = readNode(stack, node);
+  if (type === "special") throw pathError(path, "special");
   return withHolder(stack, node, (dirFd, name) => {
     // Non-blocking: a FIFO must not hold the call up before its type is known.
     const fd = openAt(dirFd, name, OPEN.readOnly | OPEN.noFollow | OPEN.nonBlocking);
