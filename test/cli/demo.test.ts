@@ -25,8 +25,8 @@ test("shows every strategy that isolates and can undo, refuses the others, leave
     const { code, stdout, stderr } = coffer(home, ["demo", "--strategy", name]);
     const isShown = isolation === "full" && undoCommit;
     expect({ name, code }).toEqual({ name, code: isShown ? 0 : 1 });
-    if (isShown) expect(stdout).toContain(`Strategy ${name}, mode `);
-    else expect(stderr).toMatch(/^coffer: .*\nhint: .*\n$/);
+    expect(stdout.includes(`Strategy ${name}, mode `)).toBe(isShown);
+    expect(/^coffer: .*\nhint: .*\n$/.test(stderr)).toBe(!isShown);
     expect(listing(home.env["TMPDIR"] ?? "").split("\n")).toHaveLength(2);
   }
 });

@@ -131,3 +131,26 @@ test("leaves nothing behind but the state directory itself", () => {
   expect(listing(home.project)).toBe(before);
   expect(listing(home.stateDirectory)).not.toMatch(/probe|^area d/m);
 });
+
+test("tells of work whose process was killed, and leaves it as it is", () => {
+  const home = makeHome({ "data/file": "old\n" });
+  const program = `
+    import { FilesystemCopyStrategy, openCofferdam } from ${JSON.stringify(entry)};
+    class Killed extends FilesystemCopyStrategy {
+      commitPrepared() { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); }
+    }
+    const cofferdam = await openCofferdam({ strategies: { killed: Killed } });
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", "data", { strategy: "killed" }));
+    await sandbox.write("file", "new\\n");
+    await sandbox.commit();
+  `;
+  const killed = run(home, process.execPath, ["--input-type=module", "-e", program]);
+  expect(killed.signal).toBe("SIGKILL");
+  const { interrupted } = reportOf(home);
+  expect(interrupted).toMatchObject([
+    { kind: "commit", decision: "COMMIT", locations: [join(home.project, "data")] },
+  ]);
+  const { stdout } = coffer(home, ["doctor"]);
+  expect(stdout).toMatch(/^ {2}interrupted work +commit \w+ since \S+Z: \S+\/data$/m);
+  expect(reportOf(home).interrupted).toEqual(interrupted);
+});

@@ -92,7 +92,7 @@ test.for([
     await live(strategy, mode, ({ stateDirectory, sandbox }) => {
       looks += 1;
       expect(unexplained(stateDirectory, ...patternsOf("state"))).toEqual([]);
-      const directory = String(sandbox.ref.metadata["directory"]);
+      const directory = sandbox.ref.metadata["directory"] as string;
       expect(directory).toMatch(new RegExp(`^${stateDirectory}/area/sandboxes/[^/]+$`));
       expect(unexplained(directory, ...layouts.flatMap((layout) => patternsOf(layout)))).toEqual(
         [],
