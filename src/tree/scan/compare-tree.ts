@@ -125,6 +125,7 @@ class Comparison {
     const wasFolder =
       record >= 0 && (this.#manifest.get(record, FIELD.mode) & MODE.typeMask) === MODE.directory;
     if (isFolder && wasFolder && !this.#manifest.has(record, FLAG.absent)) return { record, path };
+    if (record < 0) this.#links.arrive(path, this.#stat.inoNumber, this.#stat.btimeNs);
     const after = readEntry(fd, name);
     if (record >= 0 && wasFolder) this.#removedBelow(record, path);
     const before = record < 0 ? null : this.#base.entry(record, path);
@@ -137,10 +138,7 @@ class Comparison {
       compareContent: () => this.#base.hasEqualContent(path, fd, name),
       inodeKept: record >= 0 && this.#manifest.wide(record, FIELD.ino) === Number(after.ino),
     });
-    if (change !== null) {
-      const movedFrom = record < 0 ? this.#links.formerPath(Number(after.ino)) : undefined;
-      this.#changes.push(movedFrom === undefined ? change : { ...change, movedFrom });
-    }
+    if (change !== null) this.#changes.push(change);
     return isFolder ? { record: -1, path } : null;
   }
 

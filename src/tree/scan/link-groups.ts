@@ -7,11 +7,17 @@ interface Member {
   readonly record: number;
 }
 
+interface Arrival {
+  readonly ino: number;
+  readonly bornNs: bigint | null;
+}
+
 /** Follows inodes with several names, and inodes whose name went away, through one comparison. */
 export class LinkGroups {
   readonly #manifest: Manifest;
   readonly #groups = new Map<number, Member[]>();
-  readonly #lost = new Map<number, RelativePath>();
+  readonly #lost = new Map<number, Member>();
+  readonly #arrived = new Map<RelativePath, Arrival>();
 
   constructor(manifest: Manifest) {
     this.#manifest = manifest;
@@ -26,27 +32,34 @@ export class LinkGroups {
 
   /** A recorded entry that is no longer at its place; it may turn up under another name. */
   lose(record: number, path: RelativePath): void {
-    this.#lost.set(this.#manifest.wide(record, FIELD.ino), path);
+    this.#lost.set(this.#manifest.wide(record, FIELD.ino), { path, record });
   }
 
-  /** Where an inode was before; known only for names that were missed so far. */
-  formerPath(ino: number): RelativePath | undefined {
-    return this.#lost.get(ino);
+  /** A workspace entry whose path the base does not have; `bornNs` is null where the file system keeps no births. */
+  arrive(path: RelativePath, ino: number, bornNs: bigint | null): void {
+    this.#arrived.set(path, { ino, bornNs });
   }
 
-  /** Turns further names of unchanged files into links to them, and tells late which additions are renames. */
+  /** Turns further names of unchanged files into links to them, and tells which additions are renames. */
   apply(changes: readonly TreeChange[], sourceOf: (path: RelativePath) => BytePath): TreeChange[] {
     const byPath = new Map(changes.map((change) => [change.path, change]));
     for (const members of this.#groups.values()) this.#group(members, byPath, sourceOf);
     const result: TreeChange[] = [];
     for (const change of byPath.values()) {
-      const former =
-        change.before === null && change.after !== null
-          ? this.#lost.get(Number(change.after.ino))
-          : undefined;
+      const former = this.#formerPath(change.path);
       result.push(former === undefined ? change : { ...change, movedFrom: former });
     }
     return result;
+  }
+
+  /** Where an entry was before. A number alone proves nothing: those of removed files are given to new ones. */
+  #formerPath(path: RelativePath): RelativePath | undefined {
+    const arrival = this.#arrived.get(path);
+    const lost = arrival === undefined ? undefined : this.#lost.get(arrival.ino);
+    if (arrival === undefined || lost === undefined || arrival.bornNs === null) return undefined;
+    return arrival.bornNs <= this.#manifest.timeNs(lost.record, FIELD.ctime)
+      ? lost.path
+      : undefined;
   }
 
   #group(

@@ -161,6 +161,18 @@ test("recognises a renamed file and a moved, edited one", async () => {
   expect(byPath.get("moved")?.renamedFrom).toBe("plain");
 });
 
+test("does not take a new file for a renamed one because it got the number of a removed one", async () => {
+  await copy('mkdir old; for i in $(seq 1 60); do printf "old $i" > old/$i; done');
+  shell(
+    target,
+    'rm -r old; mkdir new; for i in $(seq 1 60); do printf "not at all $i" > new/$i; done',
+  );
+  const { changes } = await compare();
+  const removed = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+  expect(removed.size).toBe(61);
+  expect(changes.filter(({ movedFrom }) => movedFrom !== undefined)).toEqual([]);
+});
+
 test("keeps track of hard links that were made, kept and split (R172)", async () => {
   await copy("printf x > a; ln a b; printf y > c; printf z > d; ln d e");
   shell(target, "ln c f; printf more >> a; cp -p d d.new; mv d.new d");
