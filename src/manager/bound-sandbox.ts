@@ -17,6 +17,7 @@ import type { SandboxOperation } from "../model/status.ts";
 import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
 import type { Engine } from "./engine.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
+import { tracked } from "./with-sandbox.ts";
 
 /**
  * One sandbox, bound to its ref: the methods of its strategy without the first argument. It holds nothing open; every
@@ -33,7 +34,7 @@ export class Sandbox {
 
   /** The exact bytes of a file as the sandbox sees it. */
   async read(path: PathInput, options?: CallOptions): Promise<Uint8Array> {
-    return (await this.#strategy("read")).read(this.ref, path, options);
+    return this.#call("read", (strategy) => strategy.read(this.ref, path, options));
   }
 
   /** Puts a whole file into the sandbox, missing folders included. */
@@ -42,7 +43,7 @@ export class Sandbox {
     content: Uint8Array | string,
     options?: CallOptions,
   ): Promise<Change> {
-    return (await this.#strategy("write")).write(this.ref, path, content, options);
+    return this.#call("write", (strategy) => strategy.write(this.ref, path, content, options));
   }
 
   /**
@@ -50,7 +51,7 @@ export class Sandbox {
    * docs/limits.md#live-base-under-an-overlay.
    */
   async diff(options?: DiffOptions): Promise<DiffView> {
-    return (await this.#strategy("diff")).diff(this.ref, options);
+    return this.#call("diff", (strategy) => strategy.diff(this.ref, options));
   }
 
   /**
@@ -58,7 +59,7 @@ export class Sandbox {
    * see docs/limits.md#the-publication-window, and docs/limits.md#programs-that-hold-files-open.
    */
   async commit(options?: CommitOptions): Promise<CommitResult> {
-    return (await this.#strategy("commit")).commit(this.ref, options);
+    return this.#call("commit", (strategy) => strategy.commit(this.ref, options));
   }
 
   /**
@@ -66,36 +67,41 @@ export class Sandbox {
    * docs/limits.md#no-isolation-with-none, and docs/limits.md#the-publication-window.
    */
   async rollback(options?: CallOptions): Promise<void> {
-    return (await this.#strategy("rollback")).rollback(this.ref, options);
+    return this.#call("rollback", (strategy) => strategy.rollback(this.ref, options));
   }
 
   /** Takes a commit back and keeps the edits. Limits as for a commit: see docs/limits.md#the-publication-window. */
   async undoCommit(options?: CallOptions): Promise<void> {
-    const undo = await this.#method("undoCommit", "undoCommit");
-    return undo(this.ref, options);
+    return this.#call("undoCommit", (strategy) =>
+      this.#method(strategy, "undoCommit")(this.ref, options),
+    );
   }
 
   /** Keeps the present state under an id. What it costs depends on the strategy: see docs/limits.md#cost. */
   async checkpoint(checkpointId: string, options?: CheckpointOptions): Promise<void> {
-    return (await this.#strategy("checkpoint")).checkpoint(this.ref, checkpointId, options);
+    return this.#call("checkpoint", (strategy) =>
+      strategy.checkpoint(this.ref, checkpointId, options),
+    );
   }
 
   /** Brings the sandbox back to a kept state; the state before is kept automatically. */
   async restoreCheckpoint(checkpointId: string, options?: CallOptions): Promise<void> {
-    const strategy = await this.#strategy("restoreCheckpoint");
-    return strategy.restoreCheckpoint(this.ref, checkpointId, options);
+    return this.#call("restoreCheckpoint", (strategy) =>
+      strategy.restoreCheckpoint(this.ref, checkpointId, options),
+    );
   }
 
   /** Drops one checkpoint. */
   async deleteCheckpoint(checkpointId: string): Promise<void> {
-    const drop = await this.#method("deleteCheckpoint", "checkpoint");
-    return drop(this.ref, checkpointId);
+    return this.#call("checkpoint", (strategy) =>
+      this.#method(strategy, "deleteCheckpoint")(this.ref, checkpointId),
+    );
   }
 
   /** Frees everything that the sandbox owns and forgets it. Idempotent. */
   async cleanup(options?: CleanupOptions): Promise<void> {
     if (findRecord(this.#engine, this.ref) === null) return;
-    await (await this.#strategy("cleanup")).cleanup(this.ref, options);
+    await this.#call("cleanup", (strategy) => strategy.cleanup(this.ref, options));
   }
 
   /**
@@ -103,26 +109,30 @@ export class Sandbox {
    * docs/limits.md#overlay-without-root. It is no prison: see docs/limits.md#not-a-security-boundary.
    */
   async getPath(path?: PathInput, options?: CallOptions): Promise<string> {
-    const getPath = await this.#method("getPath", "getPath");
-    return getPath(this.ref, path, options);
+    return this.#call("getPath", (strategy) =>
+      this.#method(strategy, "getPath")(this.ref, path, options),
+    );
   }
 
   /** The entries of a directory. */
   async list(path: PathInput = "", options?: CallOptions): Promise<readonly ListedEntry[]> {
-    const list = await this.#method("list", "list");
-    return list(this.ref, path, options);
+    return this.#call("list", (strategy) =>
+      this.#method(strategy, "list")(this.ref, path, options),
+    );
   }
 
   /** Removes an entry, directories with everything below. */
   async remove(path: PathInput, options?: CallOptions): Promise<void> {
-    const remove = await this.#method("remove", "remove");
-    return remove(this.ref, path, options);
+    return this.#call("remove", (strategy) =>
+      this.#method(strategy, "remove")(this.ref, path, options),
+    );
   }
 
   /** Moves an entry. */
   async rename(from: PathInput, to: PathInput, options?: CallOptions): Promise<void> {
-    const rename = await this.#method("rename", "rename");
-    return rename(this.ref, from, to, options);
+    return this.#call("rename", (strategy) =>
+      this.#method(strategy, "rename")(this.ref, from, to, options),
+    );
   }
 
   /** What is known about the sandbox. */
@@ -132,25 +142,32 @@ export class Sandbox {
     );
   }
 
-  /** The strategy, once the ref is known to be genuine: a forged one must not get any code loaded. */
-  async #strategy(operation: SandboxOperation): Promise<SandboxStrategy> {
-    const { ref } = knownRecord(this.#engine, this.ref, operation);
-    return this.#engine.registry.resolve(ref.strategyName);
+  /** Calls the strategy once the ref is known to be genuine: a forged one must not get any code loaded. */
+  #call<T>(
+    operation: SandboxOperation,
+    work: (strategy: SandboxStrategy) => Promise<T>,
+  ): Promise<T> {
+    return tracked(this.#engine, async () => {
+      const { ref } = knownRecord(this.#engine, this.ref, operation);
+      return work(await this.#engine.registry.resolve(ref.strategyName));
+    });
   }
 
-  async #method<
-    M extends "getPath" | "list" | "remove" | "rename" | "undoCommit" | "deleteCheckpoint",
-  >(name: M, operation: SandboxOperation): Promise<NonNullable<SandboxStrategy[M]>> {
-    const strategy = await this.#strategy(operation);
+  #method<M extends OptionalMethod>(
+    strategy: SandboxStrategy,
+    name: M,
+  ): NonNullable<SandboxStrategy[M]> {
     const method = strategy[name];
     if (method !== undefined) return method.bind(strategy) as NonNullable<SandboxStrategy[M]>;
     const { strategyName, planId, resourceId, sandboxId } = this.ref;
-    const { resource } = knownRecord(this.#engine, this.ref, operation);
+    const resourceType = findRecord(this.#engine, this.ref)?.resource.type ?? "";
     throw new UnsupportedStrategyError(`The strategy ${strategyName} does not offer ${name}`, {
-      data: { resourceType: resource.type, strategyName, allowed: [] },
+      data: { resourceType, strategyName, allowed: [] },
       operation: name,
       ...{ planId, resourceId, sandboxId, strategyName },
       hint: "Use a strategy that declares the capability.",
     });
   }
 }
+
+type OptionalMethod = "getPath" | "list" | "remove" | "rename" | "undoCommit" | "deleteCheckpoint";

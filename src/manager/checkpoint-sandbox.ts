@@ -105,7 +105,7 @@ function withCheckpoints(
     asCheckpointError(thrown, checkpointId, operation);
   return withSandbox(guarded, { ref, operation, access: "change", options, failure }, (record) => {
     if (typeof checkpointId !== "string" || !PROPER_ID.test(checkpointId)) {
-      throw checkpointError(String(checkpointId), "malformed");
+      throw checkpointError(checkpointId, "malformed");
     }
     const { checkpoints } = withDefaults(guarded.raw.capabilities);
     if (checkpoints === "none") throw checkpointError(checkpointId, "unsupported");
@@ -189,10 +189,10 @@ function find({ checkpoints }: SandboxRecord, checkpointId: string): CheckpointR
 }
 
 function checkpointError(
-  checkpointId: string,
+  checkpointId: unknown,
   reason: CheckpointError["data"]["reason"],
 ): CheckpointError {
-  const shown = checkpointId.slice(0, 200);
+  const shown = String(checkpointId).slice(0, 200);
   const messages: Partial<Record<typeof reason, string>> = {
     malformed:
       "A checkpoint id has 1 to 100 letters, digits, dots, dashes and underscores and does not begin with auto-",

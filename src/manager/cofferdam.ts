@@ -19,6 +19,7 @@ import { type Engine, guardedOf } from "./engine.ts";
 import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
 import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
+import { tracked } from "./with-sandbox.ts";
 
 /** Options of `create`. */
 export interface CreateOptions extends CallOptions {
@@ -83,10 +84,12 @@ export class Cofferdam implements AsyncDisposable {
     resource: Resource | string,
     { strategy, ...options }: CreateOptions = {},
   ): Promise<SandboxRef> {
-    const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
-    const { name, chosenBy } = chooseStrategy(wanted, this.config, this.registry, strategy);
-    const guarded = await guardedOf(this.#engine, name);
-    return createSandbox(guarded, planId, wanted, { ...options, chosenBy });
+    return tracked(this.#engine, async () => {
+      const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
+      const { name, chosenBy } = chooseStrategy(wanted, this.config, this.registry, strategy);
+      const guarded = await guardedOf(this.#engine, name);
+      return createSandbox(guarded, planId, wanted, { ...options, chosenBy });
+    });
   }
 
   /** One sandbox, bound to its ref. */
@@ -100,14 +103,6 @@ export class Cofferdam implements AsyncDisposable {
    */
   strategy(name: string): Promise<SandboxStrategy> {
     return this.registry.resolve(name);
-  }
-
-  /**
-   * A strategy without the guard around it: no status, no lock, no check of the ref. For those who test a strategy; work
-   * with sandboxes goes through `strategy` or `sandbox`.
-   */
-  async unguardedStrategy(name: string): Promise<SandboxStrategy> {
-    return (await guardedOf(this.#engine, name)).raw;
   }
 
   /**

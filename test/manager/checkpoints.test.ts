@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/index.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { act, actUntilEnd } from "./act.ts";
-import { edit, listing, mark, openSite, run, sandboxOf } from "./site.ts";
+import { edit, listing, mark, openSite, privateFolder, run, sandboxOf } from "./site.ts";
 
 const STRATEGIES = ["probe", "two-phase", "filesystem_copy", "copy_on_write", "overlay"];
 
@@ -159,7 +159,7 @@ it("drops a checkpoint when told to, and keeps the order of the others", async (
     ["one", null],
     ["three", "one"],
   ]);
-  const kept = readdirSync(String(sandbox.ref.metadata["folder"]));
+  const kept = readdirSync(privateFolder(sandbox));
   expect(kept.filter((name) => name.startsWith("checkpoint-"))).toHaveLength(2);
   await sandbox.checkpoint("two");
 });
@@ -174,7 +174,7 @@ it("keeps only the last automatic checkpoints", async () => {
   }
   const { checkpoints } = await sandbox.describe();
   expect(checkpoints.filter(({ automatic }) => automatic)).toHaveLength(3);
-  const kept = readdirSync(String(sandbox.ref.metadata["folder"]));
+  const kept = readdirSync(privateFolder(sandbox));
   expect(kept.filter((name) => name.startsWith("checkpoint-"))).toHaveLength(4);
 });
 
@@ -185,14 +185,14 @@ it.each(["error", "string"] as const)(
     const sandbox = await sandboxOf(site, "probe");
     await sandbox.checkpoint("start");
     await edit(sandbox);
-    const before = takeOracle(join(String(sandbox.ref.metadata["folder"]), "workspace"));
+    const before = takeOracle(join(privateFolder(sandbox), "workspace"));
     const marker = await mark(sandbox, "restore", "once", "half", word);
     await expect(sandbox.restoreCheckpoint("start")).rejects.toMatchObject({
       code: "CHECKPOINT",
       data: { reason: "failed" },
     });
     rmSync(marker, { force: true });
-    const after = takeOracle(join(String(sandbox.ref.metadata["folder"]), "workspace"));
+    const after = takeOracle(join(privateFolder(sandbox), "workspace"));
     expectOracleEqual(before, after, { ignore: MARKERS_COME_AND_GO });
     expect(await sandbox.describe()).toMatchObject({
       status: "ACTIVE",
@@ -206,7 +206,7 @@ it("keeps a sandbox back whose restore could not be taken back, until it can (R2
   const sandbox = await sandboxOf(site, "probe");
   await sandbox.checkpoint("start");
   await edit(sandbox);
-  const workspace = join(String(sandbox.ref.metadata["folder"]), "workspace");
+  const workspace = join(privateFolder(sandbox), "workspace");
   const before = takeOracle(workspace);
   const marker = join(workspace, ".probe-restore");
   writeFileSync(marker, "half string");
@@ -224,7 +224,7 @@ it("takes an interrupted restore back before anybody sees the workspace (R205)",
   const sandbox = await sandboxOf(site, "probe");
   await sandbox.checkpoint("start");
   await edit(sandbox);
-  const workspace = join(String(sandbox.ref.metadata["folder"]), "workspace");
+  const workspace = join(privateFolder(sandbox), "workspace");
   const before = takeOracle(workspace);
   await mark(sandbox, "restore", "once", "half", "kill");
   const { stateDirectory } = site;

@@ -28,13 +28,14 @@ async function edited(strategy: string): Promise<{
 it("publishes changed, added and deleted paths and keeps the message in the journal (R9)", async () => {
   for (const strategy of ["probe", "two-phase", "filesystem_copy"]) {
     const { sandbox, site } = await edited(strategy);
-    const result = await sandbox.commit({ message: "tidy up" });
+    const message = "tidy up";
+    const result = await sandbox.commit({ message });
     expect(result).toMatchObject({
       changed: ["a"],
       added: ["made", "made/new"],
       deleted: ["b"],
       noop: false,
-      message: "tidy up",
+      message,
     });
     expect(run("cat", join(site.data, "made/new"))).toBe("new file\n");
     expect(existsSync(join(site.data, "b"))).toBe(false);
@@ -42,9 +43,7 @@ it("publishes changed, added and deleted paths and keeps the message in the jour
     expect(described).toMatchObject({ status: "COMMITTED", lastResult: result, lastError: null });
     const isTwoPhase = strategy !== "probe";
     expect(await site.coffer.history()).toMatchObject(
-      isTwoPhase
-        ? [{ outcome: "committed", message: "tidy up", transaction: described.transaction }]
-        : [],
+      isTwoPhase ? [{ outcome: "committed", message, transaction: described.transaction }] : [],
     );
   }
 });

@@ -5,7 +5,17 @@ import type { Sandbox, SandboxStatus } from "../../src/index.ts";
 import type { MarkerWord } from "../fixtures/probe/marker.ts";
 import { expectOracleEqual, takeOracle, type Oracle } from "../support/oracle.ts";
 import { act, actUntilEnd, startActing } from "./act.ts";
-import { edit, listing, mark, openSite, reopenSite, run, sandboxOf, type Site } from "./site.ts";
+import {
+  edit,
+  listing,
+  mark,
+  openSite,
+  privateFolder,
+  reopenSite,
+  run,
+  sandboxOf,
+  type Site,
+} from "./site.ts";
 import { until } from "./until.ts";
 
 interface Crash {
@@ -106,7 +116,7 @@ async function crash(row: Crash): Promise<Scene> {
   const sandbox = await sandboxOf(site, row.strategy);
   await edit(sandbox);
   const old = takeOracle(site.data);
-  const latest = takeOracle(join(String(sandbox.ref.metadata["folder"]), "workspace"));
+  const latest = takeOracle(join(privateFolder(sandbox), "workspace"));
   if (row.committed) await sandbox.commit();
   for (const [step, ...words] of row.markers) await mark(sandbox, step, ...words);
   const { stateDirectory } = site;
@@ -117,7 +127,7 @@ async function crash(row: Crash): Promise<Scene> {
   });
   expect(ended.signal).toBe("SIGKILL");
   for (const [step] of row.markers) {
-    const folder = String(sandbox.ref.metadata["folder"]);
+    const folder = privateFolder(sandbox);
     rmSync(join(folder, "workspace", `.probe-${step}`), { force: true });
   }
   return { site, sandbox, old, latest };

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { type MarkerWord, thrown } from "../fixtures/probe/marker.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { failureOf } from "./failure.ts";
-import { edit, listing, mark, openSite, run, sandboxOf } from "./site.ts";
+import { edit, listing, mark, openSite, privateFolder, run, sandboxOf } from "./site.ts";
 
 const STRATEGIES = ["probe", "two-phase", "filesystem_copy", "copy_on_write", "overlay"];
 const WORDS: readonly MarkerWord[] = ["error", "string", "undefined", "sync"];
@@ -148,7 +148,7 @@ it.each(WORDS)(
     expect(error).toMatchObject({ code: "SANDBOX_ROLLBACK", data: { reason: "io" } });
     expect(error.cause).toBe(thrown.last);
     expect(await site.coffer.status(sandbox.ref)).toBe("ERRORED");
-    const undo = join(String(sandbox.ref.metadata["folder"]), "undo");
+    const undo = join(privateFolder(sandbox), "undo");
     expectOracleEqual(before, takeOracle(undo));
     rmSync(marker);
     expect(await site.coffer.recover()).toMatchObject({

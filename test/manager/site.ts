@@ -71,13 +71,18 @@ export async function edit(sandbox: Sandbox): Promise<void> {
   await sandbox.remove("b");
 }
 
+/** Where a probe keeps everything of a sandbox. */
+export function privateFolder({ ref }: Pick<Sandbox, "ref">): string {
+  return ref.metadata["folder"] as string;
+}
+
 /** Tells a probe what to do at a step. */
 export async function mark(
   sandbox: Sandbox,
   step: string,
   ...words: MarkerWord[]
 ): Promise<string> {
-  const file = join(String(sandbox.ref.metadata["folder"]), "workspace", markerName(step));
+  const file = join(privateFolder(sandbox), "workspace", markerName(step));
   writeFileSync(file, words.join(" "));
   return Promise.resolve(file);
 }

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../src/index.ts";
 import { type MarkerWord, thrown } from "../fixtures/probe/marker.ts";
 import { expectOracleEqual, takeOracle, type Oracle } from "../support/oracle.ts";
 import { failureOf } from "./failure.ts";
-import { edit, mark, openSite, run, sandboxOf, type Site } from "./site.ts";
+import { edit, mark, openSite, privateFolder, run, sandboxOf, type Site } from "./site.ts";
 
 interface Stage {
   readonly site: Site;
@@ -28,12 +28,11 @@ function expectPublished({ site }: Stage): void {
 }
 
 const running = ({ site }: Stage): string[] => readdirSync(join(site.stateDirectory, "tx"));
-const privateFolder = ({ sandbox }: Stage): string => String(sandbox.ref.metadata["folder"]);
 const events = ({ site }: Stage, name: string): number =>
   site.events.filter((event) => event.name === name).length;
 
 describe.each(["prepare", "prepare half", "fence"])("when %s fails", (place) => {
-  const [step = "", ...rest] = place.split(" ") as [string, ...MarkerWord[]];
+  const [step, ...rest] = place.split(" ") as [string, ...MarkerWord[]];
 
   it.each(["error", "string", "undefined", "sync"] as const)(
     "touches nothing and gives the edits back, whatever is thrown: %s (R20, R27)",
@@ -49,7 +48,7 @@ describe.each(["prepare", "prepare half", "fence"])("when %s fails", (place) => 
       expectOracleEqual(stage.before, takeOracle(stage.site.data));
       expect(running(stage)).toEqual([]);
       expect(await stage.site.coffer.history()).toEqual([]);
-      expect(readdirSync(privateFolder(stage)).toSorted()).toEqual(["base", "workspace"]);
+      expect(readdirSync(privateFolder(stage.sandbox)).toSorted()).toEqual(["base", "workspace"]);
       expect(await stage.site.coffer.status(stage.sandbox.ref)).toBe("ACTIVE");
       rmSync(marker);
       await stage.sandbox.commit();
@@ -86,7 +85,7 @@ it.each(["error", "string", "undefined"] as const)(
       expectOracleEqual(stage.before, takeOracle(stage.site.data));
       expect(running(stage)).toEqual([]);
       expect(await stage.site.coffer.history()).toMatchObject([{ outcome: "aborted" }]);
-      expect(readdirSync(privateFolder(stage)).toSorted()).toEqual(["base", "workspace"]);
+      expect(readdirSync(privateFolder(stage.sandbox)).toSorted()).toEqual(["base", "workspace"]);
       expect(await stage.site.coffer.status(stage.sandbox.ref)).toBe("ACTIVE");
       rmSync(marker);
       await stage.sandbox.commit();
@@ -110,7 +109,7 @@ it("keeps everything and says where when it can be neither applied nor taken bac
     data: { originalRestored: false, undoDataAt },
   });
   expect(await sandbox.describe()).toMatchObject({ status: "ERRORED", interrupted: true });
-  const kept = join(privateFolder(stage), `undo-${transaction}`);
+  const kept = join(privateFolder(stage.sandbox), `undo-${transaction}`);
   expectOracleEqual(stage.before, takeOracle(kept));
   await expect(sandbox.cleanup()).rejects.toMatchObject({
     code: "SANDBOX_CLEANUP",
@@ -136,7 +135,7 @@ it("gives up the only copy when it is forced to (R164)", async () => {
   await expect(stage.sandbox.commit()).rejects.toThrowError();
   await stage.sandbox.cleanup({ force: true });
   expect(running(stage)).toEqual([]);
-  expect(existsSync(privateFolder(stage))).toBe(false);
+  expect(existsSync(privateFolder(stage.sandbox))).toBe(false);
   expect(await stage.site.coffer.list()).toEqual([]);
 });
 
@@ -213,7 +212,7 @@ it("refuses an undo whose data is gone and changes nothing (R32)", async () => {
   await stage.sandbox.commit();
   const committed = takeOracle(stage.site.data);
   const { transaction } = await stage.sandbox.describe();
-  rmSync(join(privateFolder(stage), `undo-${transaction}`), { recursive: true });
+  rmSync(join(privateFolder(stage.sandbox), `undo-${transaction}`), { recursive: true });
   await expect(stage.sandbox.rollback()).rejects.toMatchObject({
     code: "SANDBOX_ROLLBACK",
     data: { reason: "undoDataMissing" },
