@@ -111,7 +111,7 @@ function realPath(location: string): string {
 function refuseOwnFolders(real: string, stateDirectory: string): void {
   const areas = listAreas(stateDirectory).map(({ path }) => path);
   const own = [...OWN_FOLDERS.map((name) => join(stateDirectory, name)), ...areas];
-  const found = own.find((path) => isBelow(real, path));
+  const found = real === stateDirectory ? real : own.find((path) => isBelow(real, path));
   if (found === undefined) return;
   throw new SandboxCreationError(`${real} lies inside the state of cofferdam itself (${found})`, {
     data: { stage: "resource", residue: [] },

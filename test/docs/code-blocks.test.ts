@@ -22,6 +22,7 @@ test.for(pages.map((page) => [page.name, page] as const))(
       });
     }
   },
+  240_000,
 );
 
 test("code in the docs is run, a file, a configuration, an output, or text (R254)", () => {

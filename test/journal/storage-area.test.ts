@@ -53,7 +53,7 @@ it("tells which paths inside a resource are our own", async () => {
 it("refuses a resource that is our own state, and one that is not there", async () => {
   const { folder, stateDirectory } = await setUp();
   const refused = { code: "SANDBOX_CREATION", data: { stage: "resource" } };
-  for (const location of [join(stateDirectory, "plans"), join(folder, "missing")]) {
+  for (const location of [stateDirectory, join(stateDirectory, "plans"), join(folder, "missing")]) {
     await expect(findArea(location, { stateDirectory })).rejects.toMatchObject(refused);
   }
 });

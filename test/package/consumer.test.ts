@@ -104,4 +104,4 @@ test("a project that has the packed package compiles and runs with its entry poi
     classes: [true, true, true],
     family: true,
   });
-});
+}, 240_000);
