@@ -30,6 +30,12 @@ function createProgram(end: (code: ExitCode) => void): Command {
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [COMMAND]", "print the help of a command")
     .addHelpText("after", EXIT_CODES)
+    .showHelpAfterError(
+      "hint: `coffer --help` lists the commands, `coffer COMMAND --help` their options.",
+    )
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "coffer: ")),
+    })
     .exitOverride();
 
   program
@@ -61,7 +67,6 @@ function createProgram(end: (code: ExitCode) => void): Command {
       end(await demonstrate(options));
     });
 
-  for (const command of program.commands) command.exitOverride();
   return program;
 }
 

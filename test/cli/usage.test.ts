@@ -28,7 +28,6 @@ test("prints the help of every command, and of all when none is named", () => {
 });
 
 test.for([
-  [[]],
   [["unknown"]],
   [["doctor", "--unknown"]],
   [["doctor", ".", "more"]],
@@ -38,9 +37,19 @@ test.for([
   ([args]) => {
     const { code, stdout, stderr } = coffer(makeHome(), args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).not.toBe("");
+    expect(stderr).toMatch(/^coffer: .*\n+hint: .*\n$/);
   },
 );
+
+test("prints the help and ends with 2 when no command is given", () => {
+  const home = makeHome();
+  const { code, stdout, stderr } = coffer(home, []);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: coffer(home, ["--help"]).stdout,
+  });
+});
 
 test("keeps quiet when the reader of its output has gone", () => {
   const home = makeHome();
