@@ -65,7 +65,7 @@ it.each([
   },
 );
 
-it("reports a file server that hangs, and cleans up once it goes on (R79)", async () => {
+it("reports a file server that hangs, and cleans up once it goes on", async () => {
   const root = makeRoot();
   await using sandbox = await makeSandbox(root, { mode: "fuse", mountTimeoutMs: 400 });
   const { workspace, place } = sandbox;

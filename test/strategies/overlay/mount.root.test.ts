@@ -102,7 +102,7 @@ it("goes through the mount while it is live, and sees what programs do there", a
   ]);
 });
 
-it("throws edits away and mounts anew in the same mode (R75, R76)", async () => {
+it("throws edits away and mounts anew in the same mode (R75)", async () => {
   const root = makeRoot();
   await using sandbox = await makeSandbox(root);
   const { workspace, place } = sandbox;
@@ -125,7 +125,7 @@ describe("while a process stands in the mount", () => {
     ["rollback", "SANDBOX_ROLLBACK", { reason: "io" }],
     ["cleanup", "SANDBOX_CLEANUP", {}],
   ] as const)(
-    "stops %s with one typed error and leaves everything (R77, R86)",
+    "stops %s with one typed error and leaves everything (R77)",
     async (operation, code, data) => {
       await using sandbox = await makeSandbox(makeRoot());
       const { workspace, place } = sandbox;
@@ -222,7 +222,7 @@ it.each([
   ]);
 });
 
-it("works on one file and leaves its neighbours alone (R84)", async () => {
+it("works on one file and leaves its neighbours alone", async () => {
   const root = makeRoot();
   const before = takeOracle(root);
   await using sandbox = await makeSandbox(root, { only: "a" });
