@@ -6,6 +6,8 @@ import type { Engine } from "./engine.ts";
 export interface PlanLockOptions {
   readonly exclusive: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** How long to wait; the usual limit unless given. */
+  readonly timeoutMs?: number;
 }
 
 /** How often a plan may be taken away between making and locking it. */
@@ -18,9 +20,8 @@ const ATTEMPTS = 100;
 export async function lockPlan(
   engine: Engine,
   planId: string,
-  { exclusive, signal }: PlanLockOptions,
+  { exclusive, signal, timeoutMs = engine.limits.lockTimeoutMs }: PlanLockOptions,
 ): Promise<FileLock | null> {
-  const { lockTimeoutMs: timeoutMs } = engine.limits;
   try {
     return await acquireLock(engine.store.lockFile(planId), { exclusive, timeoutMs, signal });
   } catch (error) {

@@ -19,6 +19,9 @@ import { isInterrupted, settleSandbox } from "./settle-sandbox.ts";
 import { sweepLeftovers } from "./sweep-leftovers.ts";
 import { tracked } from "./with-sandbox.ts";
 
+/** Whoever holds a plan for longer is at work in it, and recovery has no business there. */
+const QUICKLY = { exclusive: true, timeoutMs: 250 } as const;
+
 /** What became of one transaction. */
 export interface RecoveredTransaction {
   readonly transaction: string;
@@ -133,7 +136,7 @@ async function withPlansOf<T>(
   const held: FileLock[] = [];
   try {
     for (const planId of planIds) {
-      const lock = await lockPlan(engine, planId, { exclusive: true });
+      const lock = await lockPlan(engine, planId, QUICKLY);
       if (lock !== null) held.push(lock);
     }
     return await work();
@@ -146,7 +149,7 @@ async function settle(engine: Engine, { ref }: SandboxRecord): Promise<Recovered
   let from: SandboxStatus = "PENDING";
   try {
     const guarded = await guardedOf(engine, ref.strategyName);
-    await using lock = await lockPlan(engine, ref.planId, { exclusive: true });
+    await using lock = await lockPlan(engine, ref.planId, QUICKLY);
     const record = lock === null ? null : findRecord(engine, ref);
     if (record === null || !isInterrupted(record)) return [];
     from = record.status;

@@ -216,8 +216,11 @@ it("leaves work alone whose owner is alive (R224)", async () => {
   });
   await until(() => listing(site.data).some((line) => line.startsWith("made/new")));
   const before = [takeOracle(site.data), listing(stateDirectory)];
-  const report = await site.coffer.recover();
-  expect(report).toMatchObject({ transactions: [{ outcome: "busy" }], sandboxes: [] });
+  const patient = await reopenSite(site);
+  expect(patient.coffer.opening.recovery).toMatchObject({
+    transactions: [{ outcome: "busy" }],
+    sandboxes: [],
+  });
   await expect(sandbox.commit()).rejects.toMatchObject({
     code: "PLAN_BUSY",
     data: { holder: { pid: owner.process.pid } },
