@@ -45,15 +45,21 @@ function isGone(context: PublishContext, step: Step): boolean {
 function takeAway(context: PublishContext, step: Step): void {
   const [place, kept] = [context.placeOf(step), context.slotOf(step)];
   if (!lookAt(context.now, place.fd, place.name)) return;
-  // Something in the stage means that the step is done; what is at the path now is somebody's new entry.
-  if (lookAt(context.slot, kept.fd, kept.name)) return;
+  // Something in the stage means that the step is done; what is at the path now is somebody's new entry, or the same
+  // file when the move was cut short between its two names.
+  const isKept = lookAt(context.slot, kept.fd, kept.name);
+  if (isKept && context.slot.ino !== context.now.ino) return;
   moveEntry(place.fd, place.name, kept.fd, kept.name);
 }
 
 function publish(context: PublishContext, step: Step, ino: bigint, isFirst: boolean): void {
   const [place, staged] = [context.placeOf(step), context.slotOf(step)];
   const isTaken = lookAt(context.now, place.fd, place.name);
-  if (isTaken && context.now.ino === ino) return;
+  if (isTaken && context.now.ino === ino) {
+    const isDouble = lookAt(context.slot, staged.fd, staged.name) && context.slot.ino === ino;
+    if (isDouble) unlinkAt(staged.fd, staged.name);
+    return;
+  }
   const isUntouched = isTaken && context.now.ino === step.old?.ino && step.links.length === 0;
   if (isFirst && isUntouched && context.mode === "exchange" && exchangeEntries(staged, place)) {
     return;

@@ -1,5 +1,4 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import type { AppliedStep } from "./applied-record.ts";
 import { type EntryRecord, isSameContent, lookAt } from "./entry-record.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { settleMoved } from "./settle-moved.ts";
@@ -9,13 +8,9 @@ import { walkBelow } from "./walk-below.ts";
 
 /**
  * Looks at what a reversed step left in the stage: edits that somebody else made to what was published are kept there
- * and told. Puts moved directories right.
+ * and told, as is an old entry that could not go back. Puts moved directories right.
  */
-export function lookAtReversed(
-  context: PublishContext,
-  step: Step,
-  applied: AppliedStep | undefined,
-): Shelved[] {
+export function lookAtReversed(context: PublishContext, step: Step): Shelved[] {
   const { path, old, staged } = step;
   const isTaken = context.reachFolder(step.folder) !== null && isThere(context, step);
   if (isTaken) settleMoved(context.now, context.placeOf(step), old);
@@ -23,7 +18,7 @@ export function lookAtReversed(
   for (const { fd, name, at } of context.leftovers(step)) {
     if (!lookAt(context.slot, fd, name)) continue;
     const { ino } = context.slot;
-    if (ino === old?.ino || ino === applied?.kept[0]?.[1].ino) continue;
+    if (isTaken && ino === context.now.ino) continue;
     if (ino !== staged?.ino) left.push({ path, keptAt: at });
     else if (staged.type === "directory") left.push(...editedInside(fd, name, at, step));
     else if (!isSameContent(context.slot, staged)) left.push({ path, keptAt: at });

@@ -23,7 +23,8 @@ export interface Place {
 }
 
 /**
- * Renames to a name that must be free, also where the file system cannot promise that by itself.
+ * Renames to a name that must be free, also where the file system cannot promise that by itself. Finishes a move that
+ * was cut short there, when the file has both names.
  * @throws NativeError EEXIST when the name is taken.
  */
 export function moveEntry(fromFd: number, from: string, toFd: number, to: string): void {
@@ -31,8 +32,9 @@ export function moveEntry(fromFd: number, from: string, toFd: number, to: string
     try {
       renameAt(fromFd, from, toFd, to, RENAME.noReplace);
     } catch (error) {
-      if (!isErrno(error, ...NO_SUCH_FLAG)) throw error;
-      moveByLink(fromFd, from, toFd, to);
+      if (isErrno(error, ...NO_SUCH_FLAG)) moveByLink(fromFd, from, toFd, to);
+      else if (!isErrno(error, "EEXIST") || !isSameFile(fromFd, from, toFd, to)) throw error;
+      else unlinkAt(fromFd, from);
     }
     return true;
   });
@@ -70,8 +72,15 @@ function moveByLink(fromFd: number, from: string, toFd: number, to: string): voi
     renameSync(plainPath({ fd: fromFd, name: from }), plainPath({ fd: toFd, name: to }));
     return;
   }
-  linkAt(fromFd, from, toFd, to);
+  if (!isSameFile(fromFd, from, toFd, to)) linkAt(fromFd, from, toFd, to);
   unlinkAt(fromFd, from);
+}
+
+/** Whether both names lead to one file. */
+function isSameFile(fromFd: number, from: string, toFd: number, to: string): boolean {
+  if (!isThere(toFd, to)) return false;
+  const [one, other] = [statAt(fromFd, from), statAt(toFd, to)];
+  return one.ino === other.ino && one.dev === other.dev && one.type !== "directory";
 }
 
 function isThere(fd: number, name: ByteName): boolean {

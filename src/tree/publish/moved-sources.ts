@@ -4,6 +4,7 @@ import {
   chmodAt,
   chownAt,
   fchmod,
+  futimens,
   isErrno,
   setXattrAt,
   statFd,
@@ -30,6 +31,14 @@ export interface MovedSource {
 export interface MovePlan {
   readonly roots: readonly BytePath[];
   readonly moves: readonly MovedSource[];
+  /** Modification times of the folders that hold the sources, before anything was moved. */
+  readonly times: readonly SourceTime[];
+}
+
+/** When a folder that holds sources was changed last; `inside` is one of them. */
+export interface SourceTime {
+  readonly inside: BytePath;
+  readonly mtimeNs: bigint;
 }
 
 type PackedMove = readonly [
@@ -43,12 +52,24 @@ type PackedMove = readonly [
 interface PackedPlan {
   readonly roots: readonly string[];
   readonly moves: readonly PackedMove[];
+  readonly times?: readonly (readonly [inside: string, mtimeNs: string])[];
 }
 
 const NAME = "plan";
 
+/** The times of the folders from which files are going to be moved. */
+export function sourceTimes(moves: readonly MovedSource[], sources: SourceFolders): SourceTime[] {
+  const found = new Map<string, SourceTime>();
+  for (const { source: inside } of moves) {
+    const folder = inside.slice(0, -nameOf(inside).length);
+    if (found.has(folder)) continue;
+    found.set(folder, { inside, mtimeNs: statFd(sources.open(inside)).mtimeNs });
+  }
+  return [...found.values()];
+}
+
 /** Records durably which files are going to be moved, so that each finds its way back after a crash at any moment. */
-export function writeMovePlan(stageFd: number, { roots, moves }: MovePlan): void {
+export function writeMovePlan(stageFd: number, { roots, moves, times }: MovePlan): void {
   const packed: PackedPlan = {
     roots,
     moves: moves.map((moved) => [
@@ -58,6 +79,7 @@ export function writeMovePlan(stageFd: number, { roots, moves }: MovePlan): void
       moved.marks,
       moved.attributes,
     ]),
+    times: times.map(({ inside, mtimeNs }) => [inside, mtimeNs.toString()]),
   };
   writeRecord(stageFd, NAME, packed, "now");
 }
@@ -74,14 +96,21 @@ export function readMovePlan(stageFd: number): MovePlan {
       marks,
       attributes,
     })),
+    times: (packed.times ?? []).map(([inside, mtimeNs]) => ({
+      inside: inside as BytePath,
+      mtimeNs: BigInt(mtimeNs),
+    })),
   };
 }
 
 /**
- * Renames every moved file that lies in the stage back to where it came from, marks and attributes included.
- * Idempotent. Gives those whose place is taken or gone: they stay in the stage.
+ * Renames every moved file that lies in the stage back to where it came from, marks and attributes and the times of
+ * the folders included. Idempotent. Gives those whose place is taken or gone: they stay in the stage.
  */
-export function returnMoves({ roots, moves }: MovePlan, entries: FolderCache): MovedSource[] {
+export function returnMoves(
+  { roots, moves, times }: MovePlan,
+  entries: FolderCache,
+): MovedSource[] {
   using sources = new SourceFolders(roots);
   const stat = new StatBuffer();
   const stuck: MovedSource[] = [];
@@ -98,7 +127,16 @@ export function returnMoves({ roots, moves }: MovePlan, entries: FolderCache): M
       stuck.push(moved);
     }
   }
+  for (const { inside, mtimeNs } of times) returnTime(sources, inside, mtimeNs);
   return stuck;
+}
+
+function returnTime(sources: SourceFolders, inside: BytePath, mtimeNs: bigint): void {
+  try {
+    futimens(sources.open(inside), null, mtimeNs);
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EPERM")) throw error;
+  }
 }
 
 function restore({ marks, attributes }: MovedSource, fd: number, name: string): void {

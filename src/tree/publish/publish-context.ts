@@ -10,7 +10,8 @@ import {
   openAt,
   statFd,
 } from "../../platform/native/index.ts";
-import type { Place } from "./move-entry.ts";
+import { lookAt } from "./entry-record.ts";
+import { type Place, moveEntry } from "./move-entry.ts";
 import { type OpenRoot, type OpenStage, openRoot, openStage } from "./open-place.ts";
 import { readRecord } from "./record-file.ts";
 import type { PublishPlace, Step, StepList, TouchedFolder } from "./step.ts";
@@ -35,6 +36,7 @@ export class PublishContext implements Disposable {
   /** What was looked at last at a step's path, and at its place in the stage. */
   readonly now = new StatBuffer();
   readonly slot = new StatBuffer();
+  readonly #probe = new StatBuffer();
   readonly #seen = new Set<number>();
   #keptFd: number | null;
 
@@ -68,8 +70,14 @@ export class PublishContext implements Disposable {
 
   /** The place of a step's old entry after the step. */
   keptOf(step: Step): Place {
-    const fd = step.staged === null ? null : this.#keptFd;
-    return { fd: fd ?? this.stage.entriesFd, name: step.slot };
+    const { staged, slot: name } = step;
+    const own = { fd: this.stage.entriesFd, name };
+    if (this.#keptFd === null || staged === null || lookAt(this.#probe, this.#keptFd, name)) {
+      return staged === null ? own : { fd: this.#keptFd ?? own.fd, name };
+    }
+    // It was exchanged when that still worked.
+    const isExchanged = lookAt(this.#probe, own.fd, name) && this.#probe.ino !== staged.ino;
+    return isExchanged ? own : { fd: this.#keptFd, name };
   }
 
   /** Where an entry goes for which the old one is put back; null when both simply change places. */
@@ -78,21 +86,30 @@ export class PublishContext implements Disposable {
     return step.staged === null ? { fd: this.#keptFd, name: step.slot } : this.slotOf(step);
   }
 
+  /** Takes an old entry from the place of the staged one, which is wanted back there. Gives its new place. */
+  freeSlot(step: Step): Place {
+    const own = this.slotOf(step);
+    if (this.#keptFd === null || step.staged === null) return own;
+    // Repeated when it was cut short; the staged entry itself stays.
+    const isOther = lookAt(this.#probe, own.fd, own.name) && this.#probe.ino !== step.staged.ino;
+    if (isOther) moveEntry(own.fd, own.name, this.#keptFd, own.name);
+    return { fd: this.#keptFd, name: own.name };
+  }
+
   /** Every place in the stage that may hold something of a step, with its absolute path. */
   leftovers(step: Step): (Place & { readonly at: BytePath })[] {
     const { fd, name } = this.slotOf(step);
     const places = [{ fd, name, at: this.stage.placeOf(name) }];
     if (this.#keptFd !== null) {
-      const at = `${this.stage.path}/${KEPT}/${name}` as BytePath;
-      places.push({ fd: this.#keptFd, name, at });
+      places.push({ fd: this.#keptFd, name, at: this.#keptPlace(name) });
     }
     return places;
   }
 
   /** Absolute path of a step's old entry, for reports. */
   keptPath(step: Step): BytePath {
-    if (this.#keptFd === null || step.staged === null) return this.stage.placeOf(step.slot);
-    return `${this.stage.path}/${KEPT}/${step.slot}` as BytePath;
+    const { fd, name } = this.keptOf(step);
+    return fd === this.stage.entriesFd ? this.stage.placeOf(name) : this.#keptPlace(name);
   }
 
   /** Descriptors of the folders in the stage whose names change. */
@@ -128,6 +145,10 @@ export class PublishContext implements Disposable {
     const folder = this.list.folders[position];
     if (folder === undefined) throw damagedSteps();
     return folder;
+  }
+
+  #keptPlace(name: string): BytePath {
+    return `${this.stage.path}/${KEPT}/${name}` as BytePath;
   }
 
   [Symbol.dispose](): void {

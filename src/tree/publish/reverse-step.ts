@@ -43,19 +43,19 @@ function withdraw(
   applied: AppliedStep | undefined,
 ): void {
   const [staged, kept] = [context.slotOf(step), context.keptOf(step)];
-  const isHeld = lookAt(context.slot, kept.fd, kept.name);
-  const isKept = isHeld && context.slot.ino !== ino;
+  const isStaged = lookAt(context.slot, staged.fd, staged.name) && context.slot.ino === ino;
   // Still staged: whatever became of the folder in the tree, there is nothing of ours in it.
-  if (isHeld && !isKept) return;
+  if (isStaged && context.reachFolder(step.folder) === null) return;
   const place = context.placeOf(step);
   const isTaken = lookAt(context.now, place.fd, place.name);
   const isOurs = isTaken && context.now.ino === ino;
+  const isKept = lookAt(context.slot, kept.fd, kept.name) && context.slot.ino !== ino;
   if (isOurs && !isKept) moveEntry(place.fd, place.name, staged.fd, staged.name);
   else if (isOurs) swapOut(context, step);
   else if (!isKept) return;
   else if (!isTaken) moveEntry(kept.fd, kept.name, place.fd, place.name);
   else if (context.now.ino === context.slot.ino) unlinkAt(kept.fd, kept.name);
-  else if (step.old !== null && !isOld(context, step, applied)) swapOut(context, step);
+  else if (!isStaged && step.old !== null && !isOld(context, step, applied)) swapOut(context, step);
 }
 
 /** Whether what is at the path is what was there before the step. */
@@ -66,13 +66,14 @@ function isOld(context: PublishContext, step: Step, applied: AppliedStep | undef
 
 /** The old entry takes its place again, and what was there goes to where the staged entry was. */
 function swapOut(context: PublishContext, step: Step): void {
-  const [place, kept, aside] = [context.placeOf(step), context.keptOf(step), context.asideOf(step)];
+  const [place, aside] = [context.placeOf(step), context.asideOf(step)];
   if (aside === null) {
-    if (exchangeEntries(kept, place)) return;
+    if (exchangeEntries(context.keptOf(step), place)) return;
     context.useLinks();
     swapOut(context, step);
     return;
   }
+  const kept = context.freeSlot(step);
   const isFolder = context.now.type === "directory" || context.slot.type === "directory";
   if (isFolder) {
     moveEntry(place.fd, place.name, aside.fd, aside.name);

@@ -33,11 +33,11 @@ export function reverseSteps(place: PublishPlace): StepsResult {
       progress.done++;
     });
   }
-  steps.forEach((step, at) => {
+  for (const step of steps) {
     progress.attempt(step.path, () => {
-      progress.shelved.push(...lookAtReversed(context, step, applied[at]));
+      progress.shelved.push(...lookAtReversed(context, step));
     });
-  });
+  }
   for (let position = folders.length - 1; position >= 0; position--) {
     progress.attempt(context.folderAt(position).path, () =>
       settleFolder(context, position, "reverse"),

@@ -2,7 +2,7 @@ import { type RelativePath, isWithin, parentOf } from "../../model/byte-path.ts"
 import { NativeError, StatBuffer, close, statFd, syncfs } from "../../platform/native/index.ts";
 import type { TreeChange } from "../tree-change.ts";
 import { type EntryRecord, recordOf, recordOfEntry } from "./entry-record.ts";
-import { writeMovePlan } from "./moved-sources.ts";
+import { sourceTimes, writeMovePlan } from "./moved-sources.ts";
 import { type OpenRoot, type OpenStage, makeStage, openParent, openRoot } from "./open-place.ts";
 import { orderSteps } from "./order-steps.ts";
 import { type FilePlan, planFiles, stagedPlace } from "./plan-files.ts";
@@ -46,7 +46,7 @@ export class Staging {
       this.isMade = true;
     });
     const stager = new EntryStager(stage, sources, reflink ?? "auto");
-    this.#fill(stager, stage, made, files);
+    this.#fill(stager, stage, made, files, sources);
     const list = {
       root: { ino: statFd(root.fd).ino },
       only,
@@ -92,10 +92,12 @@ export class Staging {
     stage: OpenStage,
     made: readonly NewEntry[],
     files: readonly FilePlan[],
+    sources: SourceFolders,
   ): void {
     const moves = files.flatMap(({ how }) => (how.by === "move" ? [how.moved] : []));
     if (moves.length > 0) {
-      writeMovePlan(stage.fd, { roots: this.#request.sourceRoots, moves });
+      const times = sourceTimes(moves, sources);
+      writeMovePlan(stage.fd, { roots: this.#request.sourceRoots, moves, times });
     }
     for (const entry of this.#noting(made)) stager.make(entry);
     // Links to staged files need those files first.
