@@ -12,6 +12,7 @@ test("README and guide have code that is run (R254)", () => {
 
 test.for(pages.map((page) => [page.name, page] as const))(
   "the code in %s compiles, runs and prints what the page shows (R254)",
+  { timeout: 240_000 },
   ([, page]) => {
     const project = new PageProject(page, tempFolder());
     expect(project.compile()).toBe("");
@@ -22,7 +23,6 @@ test.for(pages.map((page) => [page.name, page] as const))(
       });
     }
   },
-  240_000,
 );
 
 test("code in the docs is run, a file, a configuration, an output, or text (R254)", () => {

@@ -82,26 +82,30 @@ function install(project: string): void {
   }
 }
 
-test("a project that has the packed package compiles and runs with its entry point alone (R22)", () => {
-  const project = tempFolder();
-  writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
-  writeFileSync(join(project, "consumer.ts"), CONSUMER);
-  writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, files: ["consumer.ts"] }),
-  );
-  install(project);
-  const run = (...args: string[]): string =>
-    execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" });
-  run(join(checkout, "node_modules/typescript/bin/tsc"), "-p", ".");
-  expect(JSON.parse(run("consumer.js"))).toEqual({
-    kind: "modified",
-    changed: ["prices.txt"],
-    status: "COMMITTED",
-    isKnown: true,
-    isolation: "full",
-    text: "apples 5\n",
-    classes: [true, true, true],
-    family: true,
-  });
-}, 240_000);
+test(
+  "a project that has the packed package compiles and runs with its entry point alone (R22)",
+  { timeout: 240_000 },
+  () => {
+    const project = tempFolder();
+    writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
+    writeFileSync(join(project, "consumer.ts"), CONSUMER);
+    writeFileSync(
+      join(project, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, files: ["consumer.ts"] }),
+    );
+    install(project);
+    const run = (...args: string[]): string =>
+      execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" });
+    run(join(checkout, "node_modules/typescript/bin/tsc"), "-p", ".");
+    expect(JSON.parse(run("consumer.js"))).toEqual({
+      kind: "modified",
+      changed: ["prices.txt"],
+      status: "COMMITTED",
+      isKnown: true,
+      isolation: "full",
+      text: "apples 5\n",
+      classes: [true, true, true],
+      family: true,
+    });
+  },
+);
