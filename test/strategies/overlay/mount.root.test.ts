@@ -151,7 +151,7 @@ describe("while a process stands in the mount", () => {
     },
   );
 
-  it("keeps a checkpoint by copying the layer, marks and all (R198, R208)", async () => {
+  it("keeps a checkpoint by copying the layer, marks and all (R198)", async () => {
     const root = makeRoot();
     await using sandbox = await makeSandbox(root);
     const { workspace, place } = sandbox;
@@ -172,7 +172,7 @@ describe("while a process stands in the mount", () => {
   });
 });
 
-it("freezes the layer of a mount that nobody uses and mounts again at once (R198, R208)", async () => {
+it("freezes the layer of a mount that nobody uses and mounts again at once (R198)", async () => {
   await using sandbox = await makeSandbox(makeRoot());
   const { workspace, place } = sandbox;
   const merged = await pathOf(sandbox);
