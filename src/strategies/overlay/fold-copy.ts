@@ -13,6 +13,7 @@ import type { LayerStack } from "./layer-stack.ts";
 import { replaceAttributes } from "./marks.ts";
 import { layerPath, openLayers, withFolder, withSpare } from "./sandbox-files.ts";
 import type { SpareFolder } from "./spare-folder.ts";
+import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, saveState } from "./state.ts";
 import { openUpperFolder } from "./upper-folder.ts";
 import { findNode, readNode } from "./view-node.ts";
@@ -48,7 +49,7 @@ export async function foldCopiedView(
   });
   const saved = await saveState(place.directory, next);
   rememberCopiedView(place, entries);
-  return saved;
+  return limitLayers(place, saved);
 }
 
 class Folding {

@@ -9,6 +9,7 @@ import type { SandboxPlace } from "../../tree/workspace.ts";
 import { cloneLayer } from "./clone-layer.ts";
 import { makeLayer } from "./create.ts";
 import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
+import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, type StoredCheckpoint, saveState } from "./state.ts";
 
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
@@ -18,12 +19,13 @@ export async function freezeUpper(place: SandboxPlace, state: OverlayState): Pro
   if (isUntouched(place, state)) return state;
   const upper = String(state.nextLayer);
   await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
-  return saveState(place.directory, {
+  const frozen = await saveState(place.directory, {
     ...state,
     layers: [...state.layers, state.upper],
     upper,
     nextLayer: state.nextLayer + 1,
   });
+  return limitLayers(place, frozen);
 }
 
 /** An upper layer that says nothing needs no freezing: the layers below are the whole view. */

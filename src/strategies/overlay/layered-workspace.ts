@@ -171,6 +171,7 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
       ...frozen,
       checkpoints: [...frozen.checkpoints, { id, layers, base }],
     });
+    await dropUnused(place, kept);
     if (isMounted) await this.#live.open(place, kept);
   }
 

@@ -1,9 +1,11 @@
 import { stat } from "node:fs/promises";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
-import type { StrategyHost } from "../../contract/host.ts";
+import type { RunResult, StrategyHost } from "../../contract/host.ts";
 import type { ProbeResult } from "../../contract/strategy.ts";
 import { FileStrategy, type FileStrategyOptions } from "../../tree/strategy/file-strategy.ts";
-import { makePlace, removePlace } from "../../tree/strategy/place.ts";
+import type { SandboxRef } from "../../model/sandbox-ref.ts";
+import { makePlace, openPlace, removePlace } from "../../tree/strategy/place.ts";
+import type { InsideOptions } from "./run-inside.ts";
 import { type OverlayOptions, OverlayWorkspace } from "./workspace.ts";
 
 /** A stack of layers over the untouched resource: constant cost to make, checkpoint and throw away. */
@@ -22,6 +24,19 @@ export class OverlayStrategy extends FileStrategy {
   constructor(host: StrategyHost, options: FileStrategyOptions & OverlayOptions = {}) {
     super(host, options);
     this.workspace = new OverlayWorkspace(host, options);
+  }
+
+  /**
+   * Runs a command in namespaces of its own, in which the kernel has the sandbox mounted. The engine knows nothing of
+   * it: status and locks are the caller's affair.
+   * @throws PlatformUnsupportedError (`PLATFORM_UNSUPPORTED`) in every mode but `userns`.
+   */
+  async runInside(
+    ref: SandboxRef,
+    argv: readonly string[],
+    options?: InsideOptions,
+  ): Promise<RunResult> {
+    return this.workspace.runInside(await openPlace(this.host, ref), argv, options);
   }
 
   /** Works everywhere; tries out, where a sandbox of the resource would live, which mode it would use. */
