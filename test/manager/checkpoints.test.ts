@@ -21,6 +21,9 @@ describe.each(STRATEGIES)("checkpoints of %s", (strategy) => {
     const before = takeOracle(site.data);
     const sandbox = await sandboxOf(site, strategy);
     const copies: string[] = [];
+    // A view made by a program of its own changes the time of a folder when it copies a file in it up.
+    const isFuse = ["fuse", "userns"].includes(sandbox.ref.metadata["mode"] as string);
+    const ignore = isFuse ? (["directoryMtimes"] as const) : [];
     for (const [at, script] of SCRIPTS.entries()) {
       run("sh", "-euc", script, "sh", await sandbox.getPath());
       await sandbox.checkpoint(`c${at + 1}`, { note: `state ${at + 1}` });
@@ -32,7 +35,7 @@ describe.each(STRATEGIES)("checkpoints of %s", (strategy) => {
     for (const number of [1, 3, 2, 1]) {
       await sandbox.restoreCheckpoint(`c${number}`);
       const workspace = await sandbox.getPath();
-      expectOracleEqual(takeOracle(copies[number - 1] ?? ""), takeOracle(workspace));
+      expectOracleEqual(takeOracle(copies[number - 1] ?? ""), takeOracle(workspace), { ignore });
     }
     expectOracleEqual(before, takeOracle(site.data));
     const { checkpoints } = await sandbox.describe();
