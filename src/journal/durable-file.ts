@@ -63,10 +63,19 @@ export async function createFileOnce(path: string, content: string): Promise<boo
     if (!isErrno(error, "EEXIST")) throw error;
     won = false;
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfPossible(temporary);
   }
   await syncFolder(folder);
   return won;
+}
+
+/** Removes a file whose staying would harm nobody. */
+export function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Told apart by its name, and removed by whoever clears the folder away.
+  }
 }
 
 /** Whether a name is that of a file which a killed process may have left half written. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
-import { removeTemporaries, syncFolder } from "./durable-file.ts";
+import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
 import { fileNameOf, idKey } from "./id-key.ts";
 import {
   createRecord,
@@ -100,9 +100,9 @@ export class SandboxStore {
     await writeRecord(this.#mark(creation), CREATION, creation);
   }
 
-  /** Takes the note back; one that stays is found again and harmless. */
+  /** Takes the note back where that is possible: beside a record it means nothing. */
   endCreation(name: SandboxName): void {
-    rmSync(this.#mark(name), { force: true });
+    removeIfPossible(this.#mark(name));
   }
 
   /** Whether a sandbox is still noted as being made. */

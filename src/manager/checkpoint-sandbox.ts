@@ -64,15 +64,7 @@ export function restoreCheckpoint(
       } catch (thrown) {
         throw await settleFailedRestore(guarded, record, storage, thrown, checkpointId);
       }
-      const restored = await moveRecord(
-        engine,
-        record,
-        record.status === "ACTIVE" ? [] : "ACTIVE",
-        {
-          inFlight: null,
-          currentCheckpoint: checkpointId,
-        },
-      );
+      const restored = await recordRestored(guarded, record, storage, checkpointId);
       await dropOldest(guarded, restored);
       tell(guarded, ref, "sandbox.restored", checkpointId);
     },
@@ -131,6 +123,26 @@ async function keep(
     automatic: id.startsWith(AUTOMATIC),
   };
   return { checkpoints: [...record.checkpoints, made], currentCheckpoint: id };
+}
+
+/** A restore that cannot be recorded is taken back: whoever comes next would take it back as well. */
+async function recordRestored(
+  guarded: Guarded,
+  record: SandboxRecord,
+  storage: string,
+  checkpointId: string,
+): Promise<SandboxRecord> {
+  const changes = { inFlight: null, currentCheckpoint: checkpointId };
+  try {
+    return await moveRecord(
+      guarded.engine,
+      record,
+      record.status === "ACTIVE" ? [] : "ACTIVE",
+      changes,
+    );
+  } catch (thrown) {
+    throw await settleFailedRestore(guarded, record, storage, thrown, checkpointId);
+  }
 }
 
 /** A failed restore leaves the workspace as it was: by the strategy's word, else by going back to the kept state. */

@@ -20,8 +20,22 @@ export async function moveRecord(
   const steps = typeof path === "string" ? [path] : path;
   const status = steps.reduce((from, to) => checked(record, from, to), record.status);
   const moved = { ...record, ...changes, status, updatedAt: timestamp(engine) };
-  await engine.store.put(moved);
+  try {
+    await engine.store.put(moved);
+  } catch (error) {
+    await putBack(engine, record);
+    throw error;
+  }
   return moved;
+}
+
+/** What failed to be written may still be there without being sure to stay; the caller goes by the record before. */
+async function putBack(engine: Engine, record: SandboxRecord): Promise<void> {
+  try {
+    await engine.store.put(record);
+  } catch {
+    // Either record leads recovery to the same end.
+  }
 }
 
 /**

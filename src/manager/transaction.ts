@@ -132,13 +132,23 @@ export class TransactionRun {
     try {
       if ((await this.#transaction.decide("COMMIT")) === "COMMIT") return;
     } catch (thrown) {
-      // Once the name is there, a power loss alone decides whether it counts: only recovery may follow it.
-      if (this.#transaction.decision() !== null) throw this.#left(thrown, true);
+      // Once the name is there, a power loss alone decides whether it counts: only recovery may follow it. Nobody has
+      // touched the resource, but recovery will publish: it would be a lie to say that everything is as before.
+      if (this.#isDecided()) throw this.#left(thrown, false);
       await this.abort();
       throw thrown;
     }
     await this.abort();
     throw this.#left(new Error("the transaction was given up by somebody else"), true);
+  }
+
+  #isDecided(): boolean {
+    try {
+      return this.#transaction.decision() !== null;
+    } catch {
+      // What cannot be read is left to recovery.
+      return true;
+    }
   }
 
   async #applyPersistently(at: number): Promise<CommitResult> {

@@ -140,6 +140,7 @@ function returnTime(sources: SourceFolders, inside: BytePath, mtimeNs: bigint): 
 }
 
 function restore({ marks, attributes }: MovedSource, fd: number, name: string): void {
+  if (attributes !== null && marks !== null) chmodAt(fd, name, attributes.mode | 0o200);
   for (const [mark, value] of Object.entries(marks ?? {})) {
     setXattrAt(fd, name, mark, Buffer.from(value, "latin1"));
   }

@@ -1,5 +1,12 @@
-import { type RelativePath, isWithin, parentOf } from "../../model/byte-path.ts";
-import { NativeError, StatBuffer, close, statFd, syncfs } from "../../platform/native/index.ts";
+import { type BytePath, type RelativePath, isWithin, parentOf } from "../../model/byte-path.ts";
+import {
+  NativeError,
+  StatBuffer,
+  close,
+  fsync,
+  statFd,
+  syncfs,
+} from "../../platform/native/index.ts";
 import type { TreeChange } from "../tree-change.ts";
 import { type EntryRecord, recordOf, recordOfEntry } from "./entry-record.ts";
 import { sourceTimes, writeMovePlan } from "./moved-sources.ts";
@@ -98,6 +105,7 @@ export class Staging {
     if (moves.length > 0) {
       const times = sourceTimes(moves, sources);
       writeMovePlan(stage.fd, { roots: this.#request.sourceRoots, moves, times });
+      syncParent(stage.path);
     }
     for (const entry of this.#noting(made)) stager.make(entry);
     // Links to staged files need those files first.
@@ -151,6 +159,16 @@ export class Staging {
       yield path;
     }
     this.current = null;
+  }
+}
+
+/** The plan is worth nothing if the folder that holds it is not found after a power loss. */
+function syncParent(path: BytePath): void {
+  const { fd } = openParent(path);
+  try {
+    fsync(fd);
+  } finally {
+    close(fd);
   }
 }
 
