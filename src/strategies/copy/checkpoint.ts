@@ -5,6 +5,7 @@ import { CheckpointError } from "../../errors/index.ts";
 import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
 import { copyTree } from "../../tree/copy-tree.ts";
 import { FIELD, FLAG, type Manifest } from "../../tree/scan/manifest.ts";
+import { workspaceHome } from "../../tree/strategy/place.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { type Generation, readManifest, switchGeneration, writeManifest } from "./generation.ts";
@@ -12,7 +13,7 @@ import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { removeFolder } from "./remove-folders.ts";
 
 const folderOf = (place: OpenPlace, id: string): BytePath =>
-  `${place.directory}/c-${id}` as BytePath;
+  `${workspaceHome(place)}/c-${id}` as BytePath;
 
 /**
  * Keeps the present workspace under an id: a full copy (shared blocks where possible), the manifest, and the list of
@@ -43,7 +44,7 @@ export async function makeCheckpoint(
       mode: 0o600,
     });
     await rename(path, displayPath(folderOf(place, id)));
-    await syncFolder(displayPath(place.directory));
+    await syncFolder(displayPath(workspaceHome(place)));
   } catch (error) {
     removeFolder(building);
     throw error;

@@ -14,6 +14,7 @@ import {
 import { FIELD } from "../../tree/scan/manifest.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
+import { workspaceHome } from "../../tree/strategy/place.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type {
   BaseCheck,
@@ -31,6 +32,7 @@ import {
   switchGeneration,
   writeManifest,
 } from "./generation.ts";
+import { makeHome } from "./home.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { removeBelow, removeFolder } from "./remove-folders.ts";
 
@@ -43,6 +45,7 @@ export class CopyWorkspace implements Workspace {
   }
 
   async create(place: SandboxPlace, options: CallOptions = {}): Promise<MadeWorkspace> {
+    await makeHome(place);
     const made = await buildGeneration(place, 1, place.root, this.#mode, options.signal);
     await writeManifest(made.generation.folder, made.manifest);
     await switchGeneration(place, made.generation);
@@ -80,7 +83,8 @@ export class CopyWorkspace implements Workspace {
   }
 
   async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
-    writeBeneath((await this.#current(place)).tree, path, content, place.directory);
+    const { tree, folder } = await this.#current(place);
+    writeBeneath(tree, path, content, folder);
   }
 
   async stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
@@ -160,7 +164,9 @@ export class CopyWorkspace implements Workspace {
   }
 
   async destroy(place: SandboxPlace): Promise<readonly string[]> {
-    return Promise.resolve(removeBelow(place.directory));
+    const home = workspaceHome(place);
+    const elsewhere = home === place.directory ? [] : removeFolder(home);
+    return Promise.resolve([...elsewhere, ...removeBelow(place.directory)]);
   }
 
   async #current(place: SandboxPlace): Promise<Generation> {

@@ -9,6 +9,7 @@ import {
 } from "../../journal/record-file.ts";
 import { type BytePath, displayPath } from "../../model/byte-path.ts";
 import { Manifest } from "../../tree/scan/manifest.ts";
+import { workspaceHome } from "../../tree/strategy/place.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 
 /** Which of the numbered workspaces counts; all others are leftovers. */
@@ -31,7 +32,7 @@ export interface Generation {
 
 /** The folder of a numbered workspace. */
 export function generationOf(place: SandboxPlace, number: number): Generation {
-  const folder = `${place.directory}/g${number}` as BytePath;
+  const folder = `${workspaceHome(place)}/g${number}` as BytePath;
   return { number, folder, tree: `${folder}/tree` as BytePath };
 }
 

@@ -25,6 +25,7 @@ import {
   writeCommitted,
 } from "./committed-record.ts";
 import { mergeConflicts } from "./merge-changes.ts";
+import { workspaceHome } from "./place.ts";
 
 /** What publishing needs to know besides the sandbox itself. */
 export interface PublishSettings {
@@ -63,7 +64,7 @@ export class FileCommit {
       root: place.root,
       only: place.only,
       exclude: place.exclude,
-      sourceRoots: [place.directory, place.root],
+      sourceRoots: [place.directory, place.root, workspaceHome(place)],
       stage,
       changes,
     });

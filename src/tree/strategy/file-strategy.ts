@@ -32,6 +32,7 @@ import type { OpenPlace, SandboxPlace, Workspace } from "../workspace.ts";
 import { type CommitRecord, readCommitted } from "./committed-record.ts";
 import { FileCommit, commitFailure } from "./file-commit.ts";
 import { describeSet, diffFiles } from "./file-diff.ts";
+import { adoptBase, copyBase, dropBase } from "./pre-image.ts";
 import { makePlace, openPlace, placeMetadata, removePlace, unfinishedPlaces } from "./place.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { describeWrite } from "./write-change.ts";
@@ -69,7 +70,9 @@ export abstract class FileStrategy implements SandboxStrategy {
   async create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef> {
     const place = await makePlace(this.host, planId, resource);
     try {
+      await copyBase(place, options?.signal);
       const { metadata } = await this.workspace.create(place, options);
+      await adoptBase(place);
       const base = createHash("sha256")
         .update(JSON.stringify([place.root, metadata]))
         .digest("hex");
@@ -246,6 +249,7 @@ export abstract class FileStrategy implements SandboxStrategy {
   /** Removes what a failed creation made; the failure itself is what the caller hears of. */
   async #remove(place: SandboxPlace): Promise<readonly string[]> {
     try {
+      dropBase(place);
       const remaining = await this.workspace.destroy(place);
       if (remaining.length === 0) await removePlace(place);
       return remaining;

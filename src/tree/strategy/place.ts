@@ -9,6 +9,7 @@ import {
   type RelativePath,
   displayPath,
   isWithin,
+  nameOf,
   toBytePath,
 } from "../../model/byte-path.ts";
 import type { Resource } from "../../model/resource.ts";
@@ -90,6 +91,16 @@ export function unfinishedPlaces(
       const root = toBytePath(resource.location);
       return { sandboxId, resource, directory, root, only: null, exclude: [] };
     });
+}
+
+/**
+ * Where the workspace of a copying strategy lives: the sandbox's own folder, or one of its own in the directory that the
+ * resource's property `workspaceDirectory` names, which may be on any file system.
+ */
+export function workspaceHome({ resource, directory }: SandboxPlace): BytePath {
+  const wanted = resource.properties?.["workspaceDirectory"];
+  if (typeof wanted !== "string") return directory;
+  return `${toBytePath(wanted)}/cofferdam-${nameOf(directory)}` as BytePath;
 }
 
 /** Removes the empty folder of a sandbox that is gone. */
