@@ -122,6 +122,7 @@ export type {
   CleanupOptions,
   CommitOptions,
   DiffOptions,
+  HasChangesOptions,
   ListedEntry,
   ProbeResult,
   PublishPolicy,

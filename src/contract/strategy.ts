@@ -42,6 +42,12 @@ export interface CommitOptions extends CallOptions {
   readonly policy?: PublishPolicy;
 }
 
+/** Options of `hasChanges`. */
+export interface HasChangesOptions extends CallOptions {
+  /** The ulid of the transaction whose `prepare` will follow, so that one look at the sandbox can serve both. */
+  readonly transaction?: string;
+}
+
 /** Options of `cleanup`. */
 export interface CleanupOptions extends CallOptions {
   /** Also remove undo data that is the only good copy of the user's data. */
@@ -134,7 +140,7 @@ export interface SandboxStrategy {
    * Whether a commit would publish anything. Changes nothing; where it says no, a commit costs nothing but the status.
    * Without it a commit always goes through `prepare`.
    */
-  hasChanges?(ref: SandboxRef, options?: CallOptions): Promise<boolean>;
+  hasChanges?(ref: SandboxRef, options?: HasChangesOptions): Promise<boolean>;
   /** Capability `prepare`: does everything that can fail; the answer is kept as `tx.record`. */
   prepare?(ref: SandboxRef, tx: TransactionPart, options?: CommitOptions): Promise<Json>;
   /** Capability `prepare`: locks briefly and verifies that the base still is what `prepare` saw. */

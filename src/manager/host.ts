@@ -70,8 +70,9 @@ async function commitAlone(
 ): Promise<CommitResult> {
   const { record, transaction } = begun(engine, ref, "commit", ["commit"]);
   // A digest that the caller expects has to be compared, also with that of no changes at all.
+  const signal = options.signal === undefined ? {} : { signal: options.signal };
   const mayBeEmpty = options.expect === undefined && strategy.hasChanges !== undefined;
-  if (mayBeEmpty && (await strategy.hasChanges?.(ref, options)) === false) {
+  if (mayBeEmpty && (await strategy.hasChanges?.(ref, { ...signal, transaction })) === false) {
     return emptyResult(ref, options.message ?? null, timestamp(engine));
   }
   const member = { strategy, ref, location: record.resource.location, record: null, undoes: null };

@@ -101,10 +101,11 @@ async function createEngine(
   return engine;
 }
 
-/** Hands the configuration's publishing rules to the built-in strategies, as options are handed to custom ones. */
-function withSettings(builtIns: BuiltInTable, { publish }: CofferConfig): BuiltInTable {
+/** Hands the configuration's rules to the built-in strategies, as options are handed to custom ones. */
+function withSettings(builtIns: BuiltInTable, { publish, limits }: CofferConfig): BuiltInTable {
   const { exclude, outwardLinks, specialBits } = publish;
-  const settings = { exclude, policy: { outwardLinks, specialBits } };
+  const { warnBytes } = limits;
+  const settings = { exclude, policy: { outwardLinks, specialBits }, warnBytes };
   return Object.fromEntries(
     Object.entries(builtIns).map(([name, load]) => [
       name,

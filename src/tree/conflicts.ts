@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { RelativePath } from "../model/byte-path.ts";
+import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import { ancestorsOf, nameOf, parentOf } from "../model/byte-path.ts";
 import type { ConflictReason } from "../model/conflict.ts";
 import { close, isErrno } from "../platform/native/index.ts";
@@ -54,7 +54,20 @@ export async function checkConflicts(
   return { verified, conflicts };
 }
 
-interface Found {
+/** Looks up one entry of the real tree, with the folders above it. */
+export function lookUpReal(root: BytePath, path: RelativePath): Found {
+  return withRoot(root, (rootFd) => {
+    const tree = new RealTree(rootFd);
+    try {
+      return tree.look(path);
+    } finally {
+      tree.close();
+    }
+  });
+}
+
+/** An entry of the real tree as it is now. */
+export interface Found {
   readonly real: TreeEntry | null;
   /** Present entries of the folders above, the root first; shorter when one is missing. */
   readonly parents: readonly TreeEntry[];

@@ -3,7 +3,7 @@ import type { SkippedEntry } from "../model/change.ts";
 import { MODE } from "../platform/native/index.ts";
 import { CONTROL, type CopyPartResult, openShared } from "./scan/copy-entries.ts";
 import { FIELD, FLAG, Manifest } from "./scan/manifest.ts";
-import type { SharedManifest } from "./scan/plan-copy.ts";
+import type { EarlierState, SharedManifest } from "./scan/plan-copy.ts";
 import { WORK_THREADS, runTask } from "./work/pool.ts";
 
 /** A whole tree to be copied; paths are absolute, the target exists and is empty. */
@@ -14,6 +14,8 @@ export interface CopyTreeOptions {
   readonly exclude?: readonly RelativePath[];
   /** `auto`: share blocks where possible; `never`: independent bytes; `always`: share or fail. */
   readonly reflink: "auto" | "never" | "always";
+  /** An earlier copy of the same source: files that are the same still become further names of its files. */
+  readonly earlier?: (EarlierState & { readonly tree: BytePath }) | null;
   readonly signal?: AbortSignal | undefined;
   /** Called after the walk, before any file is copied; may refuse by throwing. */
   readonly beforeCopy?: (bytes: number, entries: number) => void | Promise<void>;
@@ -37,6 +39,7 @@ export async function copyTree(options: CopyTreeOptions): Promise<CopiedTree> {
     target,
     only: options.only ?? null,
     exclude: options.exclude ?? [],
+    earlier: options.earlier ?? null,
   });
   signal?.throwIfAborted();
   await options.beforeCopy?.(plan.bytes, plan.manifest.count);
@@ -47,7 +50,8 @@ export async function copyTree(options: CopyTreeOptions): Promise<CopiedTree> {
   signal?.addEventListener("abort", stop, { once: true });
   try {
     const folders = foldersOf(plan.manifest);
-    const part = { source, target, manifest: plan.manifest, control, folders, reflink };
+    const earlier = options.earlier?.tree ?? null;
+    const part = { source, target, manifest: plan.manifest, control, folders, reflink, earlier };
     // A thread that fails stops the others; all must have ended before the target can be removed.
     const parts = await Promise.allSettled(
       Array.from({ length: WORK_THREADS }, () =>

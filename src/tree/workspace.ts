@@ -58,6 +58,10 @@ export interface Workspace {
   changes(place: OpenPlace, options?: CallOptions): Promise<ChangeSet>;
   /** What others changed in the real tree since the sandbox was made, apart from what the sandbox touched. Scans. */
   drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]>;
+  /** The entry that the sandbox started from, where the workspace has recorded it; null when there was none. */
+  recorded?(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null>;
+  /** Whether the workspace can lie where the resource's property `workspaceDirectory` says. */
+  readonly canLieElsewhere?: boolean;
   /** How the base of this sandbox is verified against the real tree. */
   baseCheck(place: OpenPlace): Promise<BaseCheck>;
   /** Content of a file as the sandbox sees it. */

@@ -1,23 +1,32 @@
-import { readFile } from "node:fs/promises";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { linkSync, readdirSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { syncFolder } from "../../journal/durable-file.ts";
 import { CheckpointError } from "../../errors/index.ts";
 import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
+import { syncfs } from "../../platform/native/index.ts";
+import { takeBaseTime } from "../../tree/base-time.ts";
+import { checkSpace } from "../../tree/check-space.ts";
 import { copyTree } from "../../tree/copy-tree.ts";
+import { removeFolder } from "../../tree/remove-folders.ts";
 import { FIELD, FLAG, type Manifest } from "../../tree/scan/manifest.ts";
+import { withRoot } from "../../tree/scan/open-directory.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { type Generation, readManifest, switchGeneration, writeManifest } from "./generation.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
-import { removeFolder } from "./remove-folders.ts";
+import { type ListedFile, lastCheckpoint, noteCheckpoint } from "./since-checkpoint.ts";
 
 const folderOf = (place: OpenPlace, id: string): BytePath =>
   `${workspaceHome(place)}/c-${id}` as BytePath;
 
+const treeOf = (place: OpenPlace, id: string): BytePath =>
+  `${folderOf(place, id)}/tree` as BytePath;
+
 /**
- * Keeps the present workspace under an id: a full copy (shared blocks where possible), the manifest, and the list of
- * paths that differ from the base. It appears whole or not at all.
+ * Keeps the present workspace under an id: its files, the manifest, and the list of paths that differ from the base.
+ * Files that are the same since the last checkpoint become further names of that one's private files; the others are
+ * copied (shared blocks where possible). It appears whole or not at all, and is on disk then.
  */
 export async function makeCheckpoint(
   place: OpenPlace,
@@ -25,12 +34,15 @@ export async function makeCheckpoint(
   id: string,
   mode: CopyMode,
 ): Promise<void> {
-  const building = `${folderOf(place, id)}.new` as BytePath;
+  const building = `${workspaceHome(place)}/b-${id}` as BytePath;
   removeFolder(building);
   const path = displayPath(building);
   await mkdir(`${path}/tree`, { recursive: true, mode: 0o700 });
   try {
-    const manifest = await readFile(`${displayPath(current.folder)}/manifest`);
+    // Whatever is edited while we look has a later change time and is not taken for what was copied.
+    const baseTimeNs = takeBaseTime(building);
+    const manifestFile = `${displayPath(current.folder)}/manifest`;
+    const manifest = await readFile(manifestFile);
     const { changes } = await runTask("compareTree", {
       workspace: current.tree,
       root: place.root,
@@ -38,13 +50,26 @@ export async function makeCheckpoint(
       only: place.only,
       exclude: place.exclude,
     });
-    await copyTree({ source: current.tree, target: `${building}/tree` as BytePath, reflink: mode });
-    await writeFile(`${path}/manifest`, manifest, { mode: 0o600 });
-    await writeFile(`${path}/changed.json`, JSON.stringify(changes.map((change) => change.path)), {
-      mode: 0o600,
+    const last = lastCheckpoint(current, (checkpoint) => treeOf(place, checkpoint));
+    await copyTree({
+      source: current.tree,
+      target: `${building}/tree` as BytePath,
+      reflink: mode,
+      earlier: last && { ...last, manifest },
+      beforeCopy: (bytes, entries) => checkSpace(building, { bytes, entries, reflink: mode }),
     });
+    // A manifest is only ever replaced whole, so both can have the same one.
+    linkSync(manifestFile, `${path}/manifest`);
+    const changed = changes.map((change) => change.path);
+    await writeFile(`${path}/changed.json`, JSON.stringify(changed), { mode: 0o600 });
+    withRoot(building, syncfs);
     await rename(path, displayPath(folderOf(place, id)));
     await syncFolder(displayPath(workspaceHome(place)));
+    const listed = changes.map(({ path: changedPath, after }): ListedFile => {
+      const isCertain = after?.type === "file" && after.ctimeNs <= baseTimeNs;
+      return [changedPath, isCertain ? after : null];
+    });
+    await noteCheckpoint(current, id, listed);
   } catch (error) {
     removeFolder(building);
     throw error;
@@ -60,11 +85,11 @@ export async function restoreCheckpoint(
 ): Promise<void> {
   const folder = folderOf(place, id);
   let base: Manifest;
-  let changed: ReadonlySet<string>;
+  let changed: readonly RelativePath[];
   try {
     base = readManifest(folder);
     const text = await readFile(`${displayPath(folder)}/changed.json`, "utf8");
-    changed = new Set(JSON.parse(text) as string[]);
+    changed = JSON.parse(text) as RelativePath[];
   } catch (cause) {
     throw new CheckpointError(`The checkpoint ${id} is damaged`, {
       operation: "restoreCheckpoint",
@@ -72,16 +97,40 @@ export async function restoreCheckpoint(
       data: { checkpointId: id, reason: "damaged" },
     });
   }
-  const made = await buildGeneration(place, current.number + 1, `${folder}/tree` as BytePath, mode);
-  adopt(base, made.manifest, changed);
+  const made = await buildGeneration(place, current.number + 1, treeOf(place, id), mode);
+  adopt(base, made.manifest, new Set(changed));
   await writeManifest(made.generation.folder, base);
+  await noteCheckpoint(
+    made.generation,
+    id,
+    changed.map((path): ListedFile => [path, copiedFile(made.manifest, path)]),
+  );
   await switchGeneration(place, made.generation);
   removeFolder(current.folder);
+}
+
+/** The folders of all checkpoints. */
+export function checkpointFolders(place: OpenPlace): BytePath[] {
+  return readdirSync(displayPath(workspaceHome(place)))
+    .filter((name) => name.startsWith("c-"))
+    .map((name) => `${workspaceHome(place)}/${name}` as BytePath);
 }
 
 /** Drops a checkpoint; one that is not there is fine. */
 export function removeCheckpoint(place: OpenPlace, id: string): void {
   removeFolder(folderOf(place, id));
+}
+
+/** What a file is in the workspace that was just made. */
+function copiedFile(copy: Manifest, path: RelativePath): ListedFile[1] {
+  const record = copy.find(path);
+  if (record < 0) return null;
+  return {
+    ...copy.baseIdentity(record),
+    ino: BigInt(copy.wide(record, FIELD.ino)),
+    mtimeNs: copy.timeNs(record, FIELD.mtime),
+    ctimeNs: copy.timeNs(record, FIELD.ctime),
+  };
 }
 
 /**
@@ -97,7 +146,7 @@ function adopt(base: Manifest, copy: Manifest, changed: ReadonlySet<string>): vo
       continue;
     }
     base.set(record, FIELD.flags, base.get(record, FIELD.flags) & ~FLAG.absent);
-    if (changed.has(path as RelativePath)) {
+    if (changed.has(path)) {
       base.raise(record, FLAG.dirty);
       continue;
     }

@@ -11,7 +11,8 @@ import {
   statBeneath,
   writeBeneath,
 } from "../../tree/beneath.ts";
-import { FIELD } from "../../tree/scan/manifest.ts";
+import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
+import { FIELD, FLAG } from "../../tree/scan/manifest.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
@@ -24,7 +25,12 @@ import type {
   Workspace,
 } from "../../tree/workspace.ts";
 import { manifestCheck } from "./base-check.ts";
-import { makeCheckpoint, removeCheckpoint, restoreCheckpoint } from "./checkpoint.ts";
+import {
+  checkpointFolders,
+  makeCheckpoint,
+  removeCheckpoint,
+  restoreCheckpoint,
+} from "./checkpoint.ts";
 import {
   type Generation,
   currentGeneration,
@@ -34,10 +40,11 @@ import {
 } from "./generation.ts";
 import { makeHome } from "./home.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
-import { removeBelow, removeFolder } from "./remove-folders.ts";
+import { rebaseManifest } from "./rebase-manifest.ts";
 
 /** A workspace that is a complete copy of the resource, by reflink or byte by byte. */
 export class CopyWorkspace implements Workspace {
+  readonly canLieElsewhere = true;
   readonly #mode: CopyMode;
 
   constructor(mode: CopyMode) {
@@ -50,6 +57,13 @@ export class CopyWorkspace implements Workspace {
     await writeManifest(made.generation.folder, made.manifest);
     await switchGeneration(place, made.generation);
     return { metadata: made.metadata };
+  }
+
+  async recorded(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    const manifest = readManifest((await this.#current(place)).folder);
+    const record = manifest.find(path);
+    const isCopied = record >= 0 && !manifest.has(record, FLAG.skipped);
+    return isCopied ? manifest.baseEntry(record) : null;
   }
 
   async changes(place: OpenPlace): Promise<ChangeSet> {
@@ -83,8 +97,7 @@ export class CopyWorkspace implements Workspace {
   }
 
   async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
-    const { tree, folder } = await this.#current(place);
-    writeBeneath(tree, path, content, folder);
+    writeBeneath((await this.#current(place)).tree, path, content, workspaceHome(place));
   }
 
   async stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
@@ -137,17 +150,8 @@ export class CopyWorkspace implements Workspace {
 
   async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
     const { folder } = await this.#current(place);
-    const manifest = readManifest(folder);
-    for (const [path, identity] of base) {
-      const record = manifest.find(path);
-      if (record < 0 || identity === null) continue;
-      const setTime = (field: number, ns: bigint): void =>
-        manifest.setTime(record, field, Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n));
-      manifest.setWide(record, FIELD.baseIno, Number(identity.ino));
-      setTime(FIELD.baseMtime, identity.mtimeNs);
-      setTime(FIELD.baseCtime, identity.ctimeNs);
-    }
-    await writeManifest(folder, manifest);
+    // Checkpoints start from the same real entries.
+    for (const kept of [folder, ...checkpointFolders(place)]) await rebaseManifest(kept, base);
   }
 
   async checkpoint(place: OpenPlace, checkpointId: string): Promise<void> {
@@ -164,9 +168,9 @@ export class CopyWorkspace implements Workspace {
   }
 
   async destroy(place: SandboxPlace): Promise<readonly string[]> {
-    const home = workspaceHome(place);
-    const elsewhere = home === place.directory ? [] : removeFolder(home);
-    return Promise.resolve([...elsewhere, ...removeBelow(place.directory)]);
+    const [home, own] = [workspaceHome(place), place.directory];
+    const elsewhere = home === own ? [] : removeFolder(home);
+    return Promise.resolve([...elsewhere, ...removeBelow(own)]);
   }
 
   async #current(place: SandboxPlace): Promise<Generation> {

@@ -1,29 +1,40 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { dirname, isAbsolute } from "node:path";
+import { mkdir, realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
 import { SandboxCreationError } from "../../errors/index.ts";
 import { displayPath, isWithin, toBytePath } from "../../model/byte-path.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 
+const WRITABLE_BY_ALL = 0o002;
+const STICKY = 0o1000;
+
 /**
  * Makes the private folder for the workspace where the resource wants it.
- * @throws SandboxCreationError when the wanted directory does not exist or lies inside the resource.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `workspaceDirectory`) for a directory that will not do.
  */
 export async function makeHome(place: SandboxPlace): Promise<void> {
-  const home = workspaceHome(place);
-  if (home === place.directory) return;
-  const path = displayPath(home);
+  const wanted = place.resource.properties?.["workspaceDirectory"];
+  if (wanted === undefined) return;
   try {
-    if (!isAbsolute(path)) throw new Error("it must be an absolute path");
-    const parent = toBytePath(await realpath(dirname(path)));
-    if (isWithin(parent, place.root)) throw new Error("it lies inside the resource");
-    await mkdir(path, { mode: 0o700 });
+    if (typeof wanted !== "string" || !isAbsolute(wanted))
+      throw new Error("it must be an absolute path");
+    await check(wanted, place);
+    await mkdir(displayPath(workspaceHome(place)), { mode: 0o700 });
   } catch (cause) {
-    throw new SandboxCreationError(`No workspace can be made in ${dirname(path)}`, {
+    const text = JSON.stringify(wanted) ?? "nothing";
+    throw new SandboxCreationError(`No workspace can be made in ${text}`, {
       operation: "create",
       hint: "Let workspaceDirectory name an existing directory outside the resource, or leave it out.",
       data: { stage: "workspaceDirectory", residue: [] },
       cause,
     });
   }
+}
+
+async function check(directory: string, place: SandboxPlace): Promise<void> {
+  const isInside = isWithin(toBytePath(await realpath(directory)), place.root);
+  if (isInside && place.only === null) throw new Error("it lies inside the resource");
+  const { mode } = await stat(directory);
+  const isOpen = (mode & WRITABLE_BY_ALL) !== 0 && (mode & STICKY) === 0;
+  if (isOpen) throw new Error("everybody may rename what is in it");
 }

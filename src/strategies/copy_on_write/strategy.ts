@@ -1,10 +1,10 @@
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import type { ProbeResult } from "../../contract/strategy.ts";
 import { toBytePath } from "../../model/byte-path.ts";
+import { canShareBlocks } from "../../tree/check-space.ts";
 import { FileStrategy } from "../../tree/strategy/file-strategy.ts";
 import { COPY_CAPABILITIES } from "../copy/capabilities.ts";
 import { CopyWorkspace } from "../copy/copy-workspace.ts";
-import { canShareBlocks } from "../copy/make-copy.ts";
 
 /** Clones every file by reflink where the file system can, and copies bytes elsewhere; the ref says which. */
 export class CopyOnWriteStrategy extends FileStrategy {

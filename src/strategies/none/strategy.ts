@@ -34,7 +34,7 @@ import { resolveInput } from "../../tree/strategy/resolve-input.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
-import { removeBelow } from "../copy/remove-folders.ts";
+import { removeBelow } from "../../tree/remove-folders.ts";
 import { completeChanges, readManifestBytes } from "./known-base.ts";
 import { writeInPlace } from "./write-in-place.ts";
 

@@ -2,14 +2,17 @@ import { type RelativePath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { StatBuffer, isErrno, syncfs } from "../../platform/native/index.ts";
 import { entryType } from "../read-entry.ts";
 import type { Identity } from "../tree-entry.ts";
-import { lookAt } from "./entry-record.ts";
+import { type EntryRecord, isSameContent, lookAt } from "./entry-record.ts";
 import { type MovedSource, readMovePlan, returnMoves } from "./moved-sources.ts";
 import { type PublishContext, openContext } from "./publish-context.ts";
 import type { PublishPlace } from "./step.ts";
 
 /** What the sandbox has again, and what it now stands on. */
 export interface GivenBack {
-  /** The real entry of every path that the transaction touched; null where there is none. */
+  /**
+   * The real entry of every path that the transaction touched and that is what it was before; null where nothing is
+   * and nothing was. Paths at which somebody else's version stands now are left out.
+   */
   readonly base: ReadonlyMap<RelativePath, Identity | null>;
   /** Files that could not go back because their place is taken or gone; they stay in the stage. */
   readonly stuck: readonly MovedSource[];
@@ -30,20 +33,23 @@ export function giveBack(place: PublishPlace): GivenBack {
 
 function presentBase(context: PublishContext): Map<RelativePath, Identity | null> {
   const { list, root } = context;
-  const paths = new Set<RelativePath>();
-  for (const { path, below, inside } of list.steps) {
-    paths.add(path);
-    for (const [inner] of below) paths.add(inner);
-    for (const [inner] of inside) paths.add(inner);
+  const expected = new Map<RelativePath, EntryRecord | null>();
+  for (const { path, old, below, inside } of list.steps) {
+    for (const [inner] of inside) expected.set(inner, null);
+    for (const [inner, record] of below) expected.set(inner, record);
+    expected.set(path, old);
   }
   const stat = new StatBuffer();
   const base = new Map<RelativePath, Identity | null>();
-  for (const path of paths) base.set(path, identityAt(context, path, stat));
-  for (const { path } of list.folders) {
-    if (path === "") {
-      stat.readFd(root.fd);
-      base.set(path, identity(stat));
-    } else base.set(path, identityAt(context, path, stat));
+  for (const [path, old] of expected) {
+    const found = identityAt(context, path, stat);
+    const isOld = found === null || old === null ? found === old : isSameContent(stat, old);
+    if (isOld) base.set(path, found);
+  }
+  for (const { path, ino } of list.folders) {
+    if (path === "") stat.readFd(root.fd);
+    const found = path === "" ? identity(stat) : identityAt(context, path, stat);
+    if (found?.ino === ino) base.set(path, found);
   }
   return base;
 }

@@ -1,10 +1,17 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { MODE, StatBuffer, symlinkAt } from "../../platform/native/index.ts";
+import {
+  MODE,
+  StatBuffer,
+  close,
+  isErrno,
+  linkAt,
+  symlinkAt,
+} from "../../platform/native/index.ts";
 import { copyFileTo } from "../copy-entry.ts";
 import { setLinkAttributes } from "../entry-attributes.ts";
 import { readEntry } from "../read-entry.ts";
 import { FIELD, FLAG, Manifest } from "./manifest.ts";
-import { withFolder, withRoot } from "./open-directory.ts";
+import { openFolder, openRoot, withFolder } from "./open-directory.ts";
 import type { SharedManifest } from "./plan-copy.ts";
 
 /** One thread's part of a copy. All parts share the manifest and the counter. */
@@ -17,6 +24,8 @@ export interface CopyPart {
   /** Records of the folders, in any order. */
   readonly folders: Uint32Array;
   readonly reflink: "auto" | "never" | "always";
+  /** An earlier copy, in which the files that the manifest says are known lie under the same paths. */
+  readonly earlier: BytePath | null;
 }
 
 /** What one thread did. */
@@ -38,58 +47,115 @@ export function openShared(shared: SharedManifest): Manifest {
 
 /** Takes folders one by one until none is left, and copies the files and links in them. */
 export function copyEntries(part: CopyPart): CopyPartResult {
-  const manifest = openShared(part.manifest);
-  const stat = new StatBuffer();
-  const result = { reflinked: 0, copied: 0, ownersLost: 0, xattrsLost: 0 };
-  const copyOne = (record: number, sourceFd: number, targetFd: number): void => {
-    const name = manifest.name(record);
-    if ((manifest.get(record, FIELD.mode) & MODE.typeMask) === MODE.symlink) {
-      const entry = readEntry(sourceFd, name);
-      symlinkAt(manifest.target(record) ?? "", targetFd, name);
-      const lost = setLinkAttributes(targetFd, name, { ...entry, atimeNs: null });
-      if (lost.owner) result.ownersLost++;
-    } else {
-      const { method, lost } = copyFileTo(sourceFd, name, targetFd, name, {
-        reflink: part.reflink,
-      });
-      if (method === "reflink") result.reflinked++;
-      else result.copied++;
-      if (lost.owner) result.ownersLost++;
-      result.xattrsLost += lost.xattrs.length;
-    }
-    stat.readAt(targetFd, name);
-    manifest.setCopy(record, stat);
-  };
-  withRoot(part.source, (sourceRoot) => {
-    withRoot(part.target, (targetRoot) => {
-      for (;;) {
-        if (Atomics.load(part.control, CONTROL.stop) !== 0) return;
-        const folder = part.folders[Atomics.add(part.control, CONTROL.next, 1)];
-        if (folder === undefined) return;
-        copyFolder(manifest, folder, sourceRoot, targetRoot, copyOne);
-      }
-    });
-  });
-  return result;
+  const roots = [part.source, part.target, part.earlier].map((path) =>
+    path === null ? NONE : openRoot(path),
+  );
+  try {
+    return new CopyRun(part, roots as [number, number, number]).run();
+  } finally {
+    for (const fd of roots) if (fd !== NONE) close(fd);
+  }
 }
 
-function copyFolder(
-  manifest: Manifest,
-  folder: number,
-  sourceRoot: number,
-  targetRoot: number,
-  copyOne: (record: number, sourceFd: number, targetFd: number) => void,
-): void {
-  const path: RelativePath = manifest.path(folder);
-  withFolder(sourceRoot, path, (sourceFd) => {
-    withFolder(targetRoot, path, (targetFd) => {
-      for (const record of manifest.children(folder)) {
-        const isFolder = (manifest.get(record, FIELD.mode) & MODE.typeMask) === MODE.directory;
-        const isFurtherName = manifest.get(record, FIELD.group) !== 0;
-        if (!isFolder && !isFurtherName && !manifest.has(record, FLAG.skipped)) {
-          copyOne(record, sourceFd, targetFd);
-        }
-      }
-    });
-  });
+/** Stands for a descriptor of something that is not there. */
+const NONE = -1;
+
+/** One folder on all sides. */
+interface OpenFolders {
+  readonly sourceFd: number;
+  readonly targetFd: number;
+  readonly earlierFd: number;
+}
+
+class CopyRun {
+  readonly #part: CopyPart;
+  readonly #manifest: Manifest;
+  readonly #roots: readonly [source: number, target: number, earlier: number];
+  readonly #stat = new StatBuffer();
+  readonly #result = { reflinked: 0, copied: 0, ownersLost: 0, xattrsLost: 0 };
+
+  constructor(part: CopyPart, roots: readonly [number, number, number]) {
+    this.#part = part;
+    this.#manifest = openShared(part.manifest);
+    this.#roots = roots;
+  }
+
+  run(): CopyPartResult {
+    const { control, folders } = this.#part;
+    while (Atomics.load(control, CONTROL.stop) === 0) {
+      const folder = folders[Atomics.add(control, CONTROL.next, 1)];
+      if (folder === undefined) break;
+      this.#folder(folder);
+    }
+    return this.#result;
+  }
+
+  #folder(folder: number): void {
+    const path = this.#manifest.path(folder);
+    const [source, target, earlier] = this.#roots;
+    const earlierFd = earlier === NONE ? NONE : openIfThere(earlier, path);
+    try {
+      withFolder(source, path, (sourceFd) =>
+        withFolder(target, path, (targetFd) => {
+          const folders = { sourceFd, targetFd, earlierFd };
+          for (const record of this.#manifest.children(folder)) this.#entry(record, folders);
+        }),
+      );
+    } finally {
+      if (earlierFd !== NONE) close(earlierFd);
+    }
+  }
+
+  #entry(record: number, folders: OpenFolders): void {
+    const manifest = this.#manifest;
+    const type = manifest.get(record, FIELD.mode) & MODE.typeMask;
+    const isFurtherName = manifest.get(record, FIELD.group) !== 0;
+    if (type === MODE.directory || isFurtherName || manifest.has(record, FLAG.skipped)) return;
+    const name = manifest.name(record);
+    const isLinked = manifest.has(record, FLAG.known) && linkKnown(name, folders);
+    if (!isLinked) {
+      if (type === MODE.symlink) this.#link(record, name, folders);
+      else this.#file(name, folders);
+    }
+    this.#stat.readAt(folders.targetFd, name);
+    manifest.setCopy(record, this.#stat);
+  }
+
+  #link(record: number, name: string, { sourceFd, targetFd }: OpenFolders): void {
+    const entry = readEntry(sourceFd, name);
+    symlinkAt(this.#manifest.target(record) ?? "", targetFd, name);
+    const lost = setLinkAttributes(targetFd, name, { ...entry, atimeNs: null });
+    if (lost.owner) this.#result.ownersLost++;
+  }
+
+  #file(name: string, { sourceFd, targetFd }: OpenFolders): void {
+    const { reflink } = this.#part;
+    const { method, lost } = copyFileTo(sourceFd, name, targetFd, name, { reflink });
+    if (method === "reflink") this.#result.reflinked++;
+    else this.#result.copied++;
+    if (lost.owner) this.#result.ownersLost++;
+    this.#result.xattrsLost += lost.xattrs.length;
+  }
+}
+
+function openIfThere(rootFd: number, path: RelativePath): number {
+  try {
+    return openFolder(rootFd, path);
+  } catch (error) {
+    if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) throw error;
+    return NONE;
+  }
+}
+
+/** False when the file has to be copied after all. The earlier copy is private and never written to. */
+function linkKnown(name: string, { targetFd, earlierFd }: OpenFolders): boolean {
+  if (earlierFd === NONE) return false;
+  try {
+    linkAt(earlierFd, name, targetFd, name);
+    return true;
+  } catch (error) {
+    // A file can have only so many names, and only its owner may give it one.
+    if (!isErrno(error, "EMLINK", "EPERM", "ENOENT", "EXDEV")) throw error;
+    return false;
+  }
 }

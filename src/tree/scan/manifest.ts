@@ -52,6 +52,8 @@ export const FLAG = {
   absent: 2,
   /** Copying was skipped (special file or another mount). */
   skipped: 4,
+  /** Only while copying: the same file lies in an earlier copy, of which it becomes a further name. */
+  known: 8,
 } as const;
 
 const MAGIC = 0x314d4443;

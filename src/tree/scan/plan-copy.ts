@@ -9,7 +9,8 @@ import {
   readlinkAt,
 } from "../../platform/native/index.ts";
 import { skippedEntry } from "../public-path.ts";
-import { FIELD, FLAG, type Manifest } from "./manifest.ts";
+import type { Identity } from "../tree-entry.ts";
+import { FIELD, FLAG, Manifest } from "./manifest.ts";
 import { ManifestBuilder } from "./manifest-builder.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
 
@@ -21,13 +22,23 @@ export interface CopyRequest {
   readonly only: BytePath | null;
   /** Left out, with everything below. */
   readonly exclude: readonly RelativePath[];
+  /** What the source was when an earlier copy of it was made. */
+  readonly earlier: EarlierState | null;
+}
+
+/** A source as it was when it was copied before: files that are the same still need no second copy. */
+export interface EarlierState {
+  /** `Manifest.toBytes`: entries that are as recorded there were so at that time too, unless listed. */
+  readonly manifest: Uint8Array;
+  /** Files that differed from the manifest then: what they were, or null when that cannot be told for sure. */
+  readonly listed: ReadonlyMap<RelativePath, Identity | null>;
 }
 
 /** What a walk over the source found; the manifest's memory can be shared between threads. */
 export interface CopyPlan {
   readonly manifest: SharedManifest;
   readonly skipped: readonly SkippedEntry[];
-  /** Bytes of content, a hard-linked file counted once. */
+  /** Bytes of content in whole blocks, a hard-linked file counted once, known files not at all. */
   readonly bytes: number;
 }
 
@@ -37,6 +48,9 @@ export interface SharedManifest {
   readonly names: Uint8Array;
   readonly count: number;
 }
+
+/** What a file takes at least, on every file system that we know. */
+const BLOCK_BYTES = 4096;
 
 interface Folder {
   readonly record: number;
@@ -59,11 +73,14 @@ class Planner {
   readonly #request: CopyRequest;
   readonly #sourceFd: number;
   readonly #targetFd: number;
+  readonly #earlier: Manifest | null;
   #mountId = 0;
   #bytes = 0;
 
   constructor(request: CopyRequest, sourceFd: number, targetFd: number) {
     this.#request = request;
+    const { earlier } = request;
+    this.#earlier = earlier && Manifest.fromBytes(Buffer.from(earlier.manifest));
     this.#sourceFd = sourceFd;
     this.#targetFd = targetFd;
   }
@@ -125,7 +142,7 @@ class Planner {
         return null;
       case MODE.file:
         if (isOtherMount) return this.#skip(record, path, name, "otherMount");
-        this.#file(record);
+        this.#file(record, joinPath(path, name));
         return null;
       case MODE.fifo:
         return this.#skip(record, path, name, "fifo");
@@ -136,7 +153,7 @@ class Planner {
     }
   }
 
-  #file(record: number): void {
+  #file(record: number, path: RelativePath): void {
     if (this.#stat.nlink > 1) {
       const first = this.#groups.get(this.#stat.inoNumber);
       if (first !== undefined) {
@@ -145,7 +162,31 @@ class Planner {
       }
       this.#groups.set(this.#stat.inoNumber, record);
     }
-    this.#bytes += Math.min(this.#stat.sizeNumber, this.#stat.blocks * 512);
+    if (this.#isKnown(path)) {
+      this.#builder.set(record, FIELD.flags, FLAG.known);
+      return;
+    }
+    const content = Math.min(this.#stat.sizeNumber, this.#stat.blocks * 512);
+    this.#bytes += Math.ceil(content / BLOCK_BYTES) * BLOCK_BYTES;
+  }
+
+  /** Whether the file is the one that an earlier copy was made from, untouched since. */
+  #isKnown(path: RelativePath): boolean {
+    const { earlier } = this.#request;
+    if (earlier === null || this.#earlier === null) return false;
+    const stat = this.#stat;
+    const listed = earlier.listed.get(path);
+    if (listed === undefined) {
+      const record = this.#earlier.find(path);
+      return record >= 0 && this.#earlier.isSameCopy(record, stat);
+    }
+    return (
+      listed !== null &&
+      listed.ino === stat.ino &&
+      listed.size === stat.sizeNumber &&
+      listed.mtimeNs === stat.mtimeNs &&
+      listed.ctimeNs === stat.ctimeNs
+    );
   }
 
   #skip(record: number, path: RelativePath, name: string, reason: SkippedEntry["reason"]): null {

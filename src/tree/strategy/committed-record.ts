@@ -20,6 +20,8 @@ export interface CommitRecord {
   readonly deleted: readonly string[];
   readonly message: string | null;
   readonly warnings: readonly string[];
+  /** Paths (latin1) whose published content was merged from both sides. */
+  readonly merged?: readonly string[];
 }
 
 const FORMAT: RecordFormat<CommitRecord> = {

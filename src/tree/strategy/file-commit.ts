@@ -1,30 +1,30 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
-import {
-  SandboxCommitError,
-  SandboxConflictError,
-  SandboxRollbackError,
-} from "../../errors/index.ts";
-import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
-import { type TreeConflict, checkConflicts } from "../conflicts.ts";
+import { checkConflicts } from "../conflicts.ts";
 import { checkDatabases } from "../guard/databases.ts";
 import { settleGitIndex } from "../guard/git-folder.ts";
 import { applyPolicy } from "../publish-policy.ts";
-import type { Shelved, StepsResult } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
-import { entryState } from "../view/entry-state.ts";
 import { runTask } from "../work/pool.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
+import {
+  conflictError,
+  describeConflict,
+  describeShelved,
+  rollbackError,
+  stepFailure,
+} from "./commit-errors.ts";
 import {
   type CommitRecord,
   forgetCommitted,
   readCommitted,
   writeCommitted,
 } from "./committed-record.ts";
-import { mergeConflicts } from "./merge-changes.ts";
+import { dropMerged, mergeConflicts } from "./merge-changes.ts";
 import { workspaceHome } from "./place.ts";
 
 /** What publishing needs to know besides the sandbox itself. */
@@ -53,25 +53,27 @@ export class FileCommit {
     left: number,
     options: CommitOptions,
   ): Promise<Json> {
-    const stage = `${place.directory}/tx-${tx.ulid}-${tx.member}` as BytePath;
-    const changes = await this.#publishable(place, set.changes, options);
-    if (changes.length === 0) return { ...this.#record(tx, stage, [], options, []), noop: true };
-    const warnings = [
-      ...set.skipped.map(({ path, reason }) => `${path} was left alone (${reason})`),
-      ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
-    ];
-    const { losses } = await runTask("stageChanges", {
-      root: place.root,
-      only: place.only,
-      exclude: place.exclude,
-      sourceRoots: [place.directory, place.root, workspaceHome(place)],
-      stage,
-      changes,
-    });
-    warnings.push(
-      ...losses.map((loss) => `${displayPath(loss.path)} could not keep its owner or attributes`),
-    );
-    return { ...this.#record(tx, stage, changes, options, warnings) };
+    const stage = stageOf(place, tx);
+    try {
+      const { changes, merged } = await this.#publishable(place, set.changes, options);
+      if (changes.length === 0) return { ...recordOf(tx, stage, [], options), noop: true };
+      const { losses } = await runTask("stageChanges", {
+        root: place.root,
+        only: place.only,
+        exclude: place.exclude,
+        sourceRoots: [place.directory, place.root, workspaceHome(place)],
+        stage,
+        changes,
+      });
+      const warnings = [
+        ...set.skipped.map(({ path, reason }) => `${path} was left alone (${reason})`),
+        ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
+        ...losses.map(({ path }) => `${displayPath(path)} could not keep its owner or attributes`),
+      ];
+      return { ...recordOf(tx, stage, changes, options), warnings, merged };
+    } finally {
+      if (options.merge === true) dropMerged(place);
+    }
   }
 
   /** Verifies right before the decision that every base still is what `prepare` saw. */
@@ -106,7 +108,7 @@ export class FileCommit {
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
   async abandon(place: OpenPlace, tx: TransactionPart): Promise<void> {
-    const stage = `${place.directory}/tx-${tx.ulid}-${tx.member}` as BytePath;
+    const stage = stageOf(place, tx);
     const { stuck, remaining } = await runTask("abandonStage", { root: place.root, stage });
     if (stuck.length > 0 || remaining.length > 0) {
       this.#host.emit("sandbox.stageKept", { sandboxId: place.ref.sandboxId, stage }, "warning");
@@ -153,7 +155,10 @@ export class FileCommit {
     const report = await runTask("reverseSteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     const { base } = await runTask("giveBack", at);
-    await this.#workspace.rebase(place, base);
+    const own = new Map(base);
+    // The sandbox has its own side alone again: what it was merged with still stands against it.
+    for (const path of record.merged ?? []) own.delete(path as RelativePath);
+    await this.#workspace.rebase(place, own);
     await forgetCommitted(place);
   }
 
@@ -161,45 +166,23 @@ export class FileCommit {
     place: OpenPlace,
     changes: readonly TreeChange[],
     options: CommitOptions,
-  ): Promise<readonly TreeChange[]> {
+  ): Promise<{ readonly changes: readonly TreeChange[]; readonly merged: readonly string[] }> {
     const policy = { ...this.#settings.policy, ...options.policy };
     const allowed = applyPolicy(changes, place.root, policy);
     const settled = await settleGitIndex(this.#host, place, allowed);
     const base = await this.#workspace.baseCheck(place);
     const checked = await checkConflicts(place, settled, base);
-    let { conflicts } = checked;
-    let verified = checked.verified;
-    if (conflicts.length > 0 && options.merge === true) {
-      const outcome = await mergeConflicts(this.#host, place, conflicts);
-      conflicts = outcome.conflicts;
-      verified = [...verified, ...outcome.merged].sort((a, b) => (a.path < b.path ? -1 : 1));
-    }
+    const { merged, conflicts } =
+      checked.conflicts.length > 0 && options.merge === true
+        ? await mergeConflicts(this.#host, place, checked.conflicts)
+        : { merged: [], conflicts: checked.conflicts };
     if (conflicts.length > 0) throw conflictError(conflicts.map(describeConflict));
+    const verified = [...checked.verified, ...merged].sort((a, b) => (a.path < b.path ? -1 : 1));
     checkDatabases(place, verified);
     // Folder times alone are no reason for a commit.
-    return verified.some((change) => change.implied !== true) ? verified : [];
-  }
-
-  #record(
-    tx: TransactionPart,
-    stage: BytePath,
-    changes: readonly TreeChange[],
-    options: CommitOptions,
-    warnings: readonly string[],
-  ): CommitRecord & { readonly [key: string]: Json } {
-    const listed = changes.filter((change) => change.implied !== true);
-    const paths = (wanted: (change: TreeChange) => boolean): string[] =>
-      listed.filter(wanted).map(({ path }) => displayPath(path));
-    return {
-      noop: false,
-      stage,
-      ulid: tx.ulid,
-      added: paths(({ before }) => before === null),
-      deleted: paths(({ after }) => after === null),
-      changed: paths(({ before, after }) => before !== null && after !== null),
-      message: options.message ?? null,
-      warnings,
-    };
+    return verified.some((change) => change.implied !== true)
+      ? { changes: verified, merged: merged.map(({ path }) => path) }
+      : { changes: [], merged: [] };
   }
 
   #result(
@@ -226,94 +209,27 @@ export class FileCommit {
   }
 }
 
-/** Steps that stopped half way: the real tree is a mixture until they are finished or taken back. */
-function stepFailure({ failure, applied }: StepsResult, stage: BytePath): SandboxCommitError {
-  const path = failure?.path ?? null;
-  const cause = Object.assign(new Error(failure?.message), { code: failure?.code });
-  return new SandboxCommitError(
-    `Publishing stopped${path === null ? "" : ` at ${displayPath(path)}`}: ${failure?.message ?? ""}`,
-    {
-      operation: "commit",
-      cause,
-      data: {
-        originalRestored: false,
-        undoDataAt: displayPath(stage),
-        failedPath: path === null ? null : displayPath(path),
-        appliedCount: applied,
-      },
-    },
-  );
+function stageOf(place: OpenPlace, tx: TransactionPart): BytePath {
+  return `${place.directory}/tx-${tx.ulid}-${tx.member}` as BytePath;
 }
 
-function describeShelved({ path, keptAt }: Shelved): string {
-  const where = keptAt === null ? "stays in place" : `is kept at ${displayPath(keptAt)}`;
-  return `${displayPath(path)} was changed by somebody else at the last moment; their version ${where}`;
-}
-
-function describeConflict({ change, reason, real }: TreeConflict): ConflictDetails[number] {
+function recordOf(
+  tx: TransactionPart,
+  stage: BytePath,
+  changes: readonly TreeChange[],
+  options: CommitOptions,
+): CommitRecord & { readonly [key: string]: Json } {
+  const listed = changes.filter((change) => change.implied !== true);
+  const paths = (wanted: (change: TreeChange) => boolean): string[] =>
+    listed.filter(wanted).map(({ path }) => displayPath(path));
   return {
-    ...publicPath(change.path),
-    reason,
-    base: change.before && entryState(change.before, null),
-    theirs: real && entryState(real, null),
-    ours: change.after && entryState(change.after, null),
+    noop: false,
+    stage,
+    ulid: tx.ulid,
+    added: paths(({ before }) => before === null),
+    deleted: paths(({ after }) => after === null),
+    changed: paths(({ before, after }) => before !== null && after !== null),
+    message: options.message ?? null,
+    warnings: [],
   };
-}
-
-type ConflictDetails = SandboxConflictError["data"]["conflicts"];
-
-function conflictError(conflicts: ConflictDetails): SandboxConflictError {
-  const names = conflicts.slice(0, 3).map(({ path }) => path || ".");
-  const more = conflicts.length > 3 ? ` and ${conflicts.length - 3} more` : "";
-  return new SandboxConflictError(
-    `Changed by somebody else since the sandbox was made: ${names.join(", ")}${more}; nothing was published`,
-    {
-      operation: "commit",
-      hint: "Look at the real files, then take your own changes back for these paths, or commit with { merge: true }.",
-      data: {
-        originalRestored: true,
-        undoDataAt: null,
-        failedPath: conflicts[0]?.path ?? null,
-        appliedCount: 0,
-        conflicts,
-      },
-    },
-  );
-}
-
-function rollbackError(
-  reason: "undoDataMissing" | "foreignEdits",
-  place: OpenPlace,
-  paths: readonly string[],
-  stage?: BytePath,
-): SandboxRollbackError {
-  const messages = {
-    undoDataMissing:
-      "The data for taking this commit back is missing or damaged; nothing was changed",
-    foreignEdits: `Somebody else changed these paths after the commit: ${paths.join(", ")}; nothing was undone`,
-  };
-  return new SandboxRollbackError(messages[reason], {
-    operation: "rollback",
-    sandboxId: place.ref.sandboxId,
-    hint:
-      reason === "foreignEdits"
-        ? "Move these edits away, or undo the other paths by hand from the kept files."
-        : "The real resource stays as it was committed.",
-    data: {
-      reason,
-      originalRestored: false,
-      undoDataAt: stage === undefined ? null : displayPath(stage),
-      asideAt: null,
-      paths,
-    },
-  });
-}
-
-/** Wraps what staging or applying threw, so that the caller learns whether the real tree is as before. */
-export function commitFailure(cause: unknown, failedPath: string | null): SandboxCommitError {
-  return new SandboxCommitError("The commit failed before anything was published", {
-    operation: "commit",
-    cause,
-    data: { originalRestored: true, undoDataAt: null, failedPath, appliedCount: 0 },
-  });
 }

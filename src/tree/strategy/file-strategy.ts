@@ -7,6 +7,7 @@ import type {
   CleanupOptions,
   CommitOptions,
   DiffOptions,
+  HasChangesOptions,
   ListedEntry,
   PublishPolicy,
   SandboxStrategy,
@@ -14,7 +15,6 @@ import type {
 } from "../../contract/strategy.ts";
 import {
   SandboxCleanupError,
-  SandboxCommitError,
   SandboxCreationError,
   SandboxError,
   describeThrown,
@@ -27,12 +27,24 @@ import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { assertBeneath, pathError } from "../beneath.ts";
 import { filterPublished } from "../publish-filter.ts";
+import { removeFolder } from "../remove-folders.ts";
 import type { ChangeSet } from "../tree-change.ts";
+import { runTask } from "../work/pool.ts";
 import type { OpenPlace, SandboxPlace, Workspace } from "../workspace.ts";
+import {
+  baseFolder,
+  currentEpoch,
+  enterEpoch,
+  freeEpoch,
+  markCheckpoint,
+  returnToCheckpoint,
+  unmarkCheckpoint,
+} from "./ancestors.ts";
 import { type CommitRecord, readCommitted } from "./committed-record.ts";
-import { FileCommit, commitFailure } from "./file-commit.ts";
+import { commitFailure, notAsReviewed } from "./commit-errors.ts";
+import { FileCommit } from "./file-commit.ts";
 import { describeSet, diffFiles } from "./file-diff.ts";
-import { adoptBase, copyBase, dropBase } from "./pre-image.ts";
+import { keepBase } from "./kept-base.ts";
 import { makePlace, openPlace, placeMetadata, removePlace, unfinishedPlaces } from "./place.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { describeWrite } from "./write-change.ts";
@@ -42,11 +54,20 @@ export interface FileStrategyOptions {
   /** Patterns of paths that stay in the sandbox. */
   readonly exclude?: readonly string[];
   readonly policy?: PublishPolicy;
+  /** Tell as an event when a resource holds more bytes than this; null for never. */
+  readonly warnBytes?: number | null;
 }
 
-interface CachedSet {
-  readonly sandboxId: string;
+/** What a scan found, and how many paths stay in the sandbox. */
+interface Scan {
   readonly set: ChangeSet;
+  readonly left: number;
+}
+
+/** A scan that told `hasChanges` that there is something to do, for the `prepare` of that one transaction. */
+interface KnownScan extends Scan {
+  readonly sandboxId: string;
+  readonly transaction: string;
 }
 
 /**
@@ -59,8 +80,7 @@ export abstract class FileStrategy implements SandboxStrategy {
   protected readonly host: StrategyHost;
   readonly #options: FileStrategyOptions;
   #commitPart: FileCommit | undefined;
-  /** The scan that told `hasChanges` that there is something to do; used once by the `prepare` that follows. */
-  #lastSet: CachedSet | undefined;
+  #lastScan: KnownScan | undefined;
 
   constructor(host: StrategyHost, options: FileStrategyOptions = {}) {
     this.host = host;
@@ -68,11 +88,13 @@ export abstract class FileStrategy implements SandboxStrategy {
   }
 
   async create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef> {
+    this.#refuseElsewhere(resource);
     const place = await makePlace(this.host, planId, resource);
     try {
-      await copyBase(place, options?.signal);
+      await this.#warnOfSize(place);
+      const kept = await keepBase(place, currentEpoch(place), options);
       const { metadata } = await this.workspace.create(place, options);
-      await adoptBase(place);
+      await kept?.settle();
       const base = createHash("sha256")
         .update(JSON.stringify([place.root, metadata]))
         .digest("hex");
@@ -123,7 +145,7 @@ export abstract class FileStrategy implements SandboxStrategy {
   async rollback(ref: SandboxRef): Promise<void> {
     const place = await this.#place(ref);
     await this.workspace.quiesce(place, "rollback");
-    const { leftovers } = await this.workspace.discard(place);
+    const leftovers = await this.#discard(place);
     if (leftovers.length > 0) {
       this.host.emit(
         "sandbox.leftoversKept",
@@ -134,17 +156,22 @@ export abstract class FileStrategy implements SandboxStrategy {
   }
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
-    await this.workspace.checkpoint(await this.#place(ref), checkpointId);
+    const place = await this.#place(ref);
+    await this.workspace.checkpoint(place, checkpointId);
+    await markCheckpoint(place, checkpointId);
   }
 
   async restoreCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
     const place = await this.#place(ref);
     await this.workspace.quiesce(place, "rollback");
     await this.workspace.restore(place, checkpointId);
+    await returnToCheckpoint(place, checkpointId);
   }
 
   async deleteCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
-    await this.workspace.deleteCheckpoint(await this.#place(ref), checkpointId);
+    const place = await this.#place(ref);
+    await this.workspace.deleteCheckpoint(place, checkpointId);
+    unmarkCheckpoint(place, checkpointId);
   }
 
   async cleanup(ref: SandboxRef, _options?: CleanupOptions): Promise<void> {
@@ -183,12 +210,17 @@ export abstract class FileStrategy implements SandboxStrategy {
     await this.workspace.rename(place, resolveInput(place, from), resolveInput(place, to));
   }
 
-  /** Whether a commit would publish anything; one scan that a following `prepare` uses again. */
-  async hasChanges(ref: SandboxRef): Promise<boolean> {
+  /** Whether a commit would publish anything; one scan that the `prepare` of the same transaction uses again. */
+  async hasChanges(ref: SandboxRef, options: HasChangesOptions = {}): Promise<boolean> {
     const place = await this.#place(ref);
-    const { set } = await this.#changes(place, {});
-    this.#lastSet = { sandboxId: ref.sandboxId, set };
-    return set.changes.some((change) => change.implied !== true);
+    const scan = await this.#changes(place, options);
+    const { transaction } = options;
+    const isLasting = this.capabilities.changeTracking === "scan";
+    this.#lastScan =
+      isLasting && transaction !== undefined
+        ? { ...scan, sandboxId: ref.sandboxId, transaction }
+        : undefined;
+    return scan.set.changes.some((change) => change.implied !== true);
   }
 
   async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
@@ -196,7 +228,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     if (tx.kind === "undo") return this.#commits.prepareUndo(place);
     await this.workspace.quiesce(place, "commit");
     try {
-      const { set, left } = await this.#changesOnce(place, options);
+      const { set, left } = this.#takeScan(ref, tx) ?? (await this.#changes(place, options));
       if (options.expect !== undefined) await this.#expect(place, set, options.expect);
       return await this.#commits.prepare(place, tx, set, left, options);
     } catch (error) {
@@ -238,6 +270,42 @@ export abstract class FileStrategy implements SandboxStrategy {
     await this.#commits.drop((tx.record as unknown as CommitRecord).stage);
   }
 
+  async #warnOfSize({ root, only, exclude, resource }: SandboxPlace): Promise<void> {
+    const { warnBytes = null } = this.#options;
+    if (warnBytes === null) return;
+    const bytes = await runTask("measureTree", { root, only, exclude });
+    if (bytes <= warnBytes) return;
+    const { resourceId } = resource;
+    this.host.emit("resource.large", { resourceId, bytes, warnBytes }, "warning");
+  }
+
+  #refuseElsewhere(resource: Resource): void {
+    const isAsked = resource.properties?.["workspaceDirectory"] !== undefined;
+    if (!isAsked || this.workspace.canLieElsewhere === true) return;
+    const name = this.host.strategyName;
+    throw new SandboxCreationError(`The strategy ${name} keeps its workspace with the resource`, {
+      operation: "create",
+      resourceId: resource.resourceId,
+      hint: "Leave workspaceDirectory out, or use copy_on_write or filesystem_copy.",
+      data: { stage: "workspaceDirectory", residue: [] },
+    });
+  }
+
+  /** Throws the edits away, and with them everything that was known about the base that they started from. */
+  async #discard(place: OpenPlace): Promise<readonly string[]> {
+    const epoch = freeEpoch(place);
+    try {
+      const kept = await keepBase(place, epoch);
+      const { leftovers } = await this.workspace.discard(place);
+      await kept?.settle();
+      await enterEpoch(place, epoch);
+      return leftovers;
+    } catch (error) {
+      if (currentEpoch(place) !== epoch) removeFolder(baseFolder(place, epoch));
+      throw error;
+    }
+  }
+
   get #commits(): FileCommit {
     this.#commitPart ??= new FileCommit(this.host, this.workspace, {
       exclude: this.#options.exclude ?? [],
@@ -249,7 +317,6 @@ export abstract class FileStrategy implements SandboxStrategy {
   /** Removes what a failed creation made; the failure itself is what the caller hears of. */
   async #remove(place: SandboxPlace): Promise<readonly string[]> {
     try {
-      dropBase(place);
       const remaining = await this.workspace.destroy(place);
       if (remaining.length === 0) await removePlace(place);
       return remaining;
@@ -262,10 +329,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     return openPlace(this.host, ref);
   }
 
-  async #changes(
-    place: OpenPlace,
-    options: CallOptions,
-  ): Promise<{ set: ChangeSet; left: number }> {
+  async #changes(place: OpenPlace, options: CallOptions): Promise<Scan> {
     // After a commit the workspace is what was committed; there is nothing more to publish.
     if ((await readCommitted(place)) !== null)
       return { set: { changes: [], skipped: [] }, left: 0 };
@@ -274,33 +338,14 @@ export abstract class FileStrategy implements SandboxStrategy {
     return { set: { changes: published, skipped: set.skipped }, left: left.length };
   }
 
-  async #changesOnce(
-    place: OpenPlace,
-    options: CallOptions,
-  ): Promise<{ set: ChangeSet; left: number }> {
-    const known = this.#lastSet;
-    this.#lastSet = undefined;
-    const isUsable =
-      this.capabilities.changeTracking === "scan" && known?.sandboxId === place.ref.sandboxId;
-    return isUsable ? { set: known.set, left: 0 } : this.#changes(place, options);
+  #takeScan(ref: SandboxRef, tx: TransactionPart): Scan | null {
+    const known = this.#lastScan;
+    this.#lastScan = undefined;
+    return known?.sandboxId === ref.sandboxId && known.transaction === tx.ulid ? known : null;
   }
 
   async #expect(place: OpenPlace, set: ChangeSet, digest: string): Promise<void> {
-    if (digestChanges(await describeSet(place, set)) === digest) return;
-    throw new SandboxCommitError(
-      "The sandbox changed after it was reviewed; nothing was published",
-      {
-        operation: "commit",
-        hint: "Look at the diff again and commit with its digest.",
-        data: {
-          originalRestored: true,
-          undoDataAt: null,
-          failedPath: null,
-          appliedCount: 0,
-          reason: "digest",
-        },
-      },
-    );
+    if (digestChanges(await describeSet(place, set)) !== digest) throw notAsReviewed();
   }
 }
 

@@ -1,11 +1,24 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import { SandboxCommitError } from "../../errors/index.ts";
-import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  nameOf,
+  parentOf,
+} from "../../model/byte-path.ts";
+import { AT } from "../../platform/native/index.ts";
 import type { TreeConflict } from "../conflicts.ts";
+import { copyFileTo } from "../copy-entry.ts";
+import { readEntry } from "../read-entry.ts";
+import { removeFolder } from "../remove-folders.ts";
+import { withFolder, withRoot } from "../scan/open-directory.ts";
 import type { TreeChange } from "../tree-change.ts";
+import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
 import type { SandboxPlace } from "../workspace.ts";
-import { findAncestor } from "./pre-image.ts";
+import { findAncestor } from "./ancestors.ts";
+import { mergeAttributes } from "./merge-attributes.ts";
 
 /** What became of the conflicts: merged ones may be published. */
 export interface MergeOutcome {
@@ -13,23 +26,40 @@ export interface MergeOutcome {
   readonly conflicts: readonly TreeConflict[];
 }
 
+/** How many conflicts `git merge-file` counts at most; beyond that it says that it failed. */
 const MAX_CONFLICT_EXIT = 127;
+const NOT_TEXT_EXIT = 255;
+/** Settings of the user or of a repository around must not change what a merge is. */
+const ENVIRONMENT = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_DIR: "/dev/null",
+};
+
+const folderOf = (place: SandboxPlace): BytePath => `${place.directory}/merged` as BytePath;
 
 /**
  * Merges files that both sides changed, where the common ancestor is proven. Never merges two-way: without an
- * ancestor the path stays a conflict.
+ * ancestor the path stays a conflict. Nothing of the sandbox and nothing real is changed.
  */
 export async function mergeConflicts(
   host: StrategyHost,
   place: SandboxPlace,
   conflicts: readonly TreeConflict[],
 ): Promise<MergeOutcome> {
+  removeFolder(folderOf(place));
+  await mkdir(displayPath(folderOf(place)), { mode: 0o700 });
   const merged: TreeChange[] = [];
   const remaining: TreeConflict[] = [];
   for (const conflict of conflicts) {
     const { change, real, reason } = conflict;
-    const isFileOnBothSides = change.after?.type === "file" && real?.type === "file";
-    if (reason !== "changed" || !isFileOnBothSides || change.source === null) {
+    const { after, source } = change;
+    if (
+      reason !== "changed" ||
+      source === null ||
+      after?.type !== "file" ||
+      real?.type !== "file"
+    ) {
       remaining.push(conflict);
       continue;
     }
@@ -38,50 +68,103 @@ export async function mergeConflicts(
       remaining.push({ ...conflict, reason: "noAncestor" });
       continue;
     }
-    const theirs = `${place.root}/${change.path}` as BytePath;
-    const text = await mergeFile(host, change.source, ancestor, theirs);
-    if (text === null) {
-      remaining.push({ ...conflict, reason: "overlap" });
-      continue;
+    const attributes = mergeAttributes(after, readEntry(AT.workingDirectory, ancestor), real);
+    const sides = { ours: source, ancestor, theirs: real };
+    const text = attributes && (await mergeFile(host, place, change.path, sides));
+    if (attributes === null || text === null) remaining.push({ ...conflict, reason: "overlap" });
+    else {
+      const written = await write(place, `merged-${merged.length}`, text);
+      const wanted = { ...after, ...attributes, ...written.entry };
+      merged.push({
+        ...change,
+        before: real,
+        after: wanted,
+        source: written.path,
+        take: "clone",
+        contentDiffers: true,
+      });
     }
-    const source = await keep(place, merged.length, text);
-    merged.push({ ...change, before: real, source, take: "move", contentDiffers: true });
   }
   return { merged, conflicts: remaining };
 }
 
-/** The merged content; null when both sides changed the same lines or the files are not text. */
+/** Removes what a merge has left in the sandbox's folder. Idempotent. */
+export function dropMerged(place: SandboxPlace): void {
+  removeFolder(folderOf(place));
+}
+
+interface Sides {
+  readonly ours: BytePath;
+  readonly ancestor: BytePath;
+  /** The real file, as it was when the conflict was found. */
+  readonly theirs: TreeEntry;
+}
+
+/** The merged content; null when both sides changed the same lines, or the files are not text. */
 async function mergeFile(
   host: StrategyHost,
-  ours: BytePath,
-  ancestor: BytePath,
-  theirs: BytePath,
+  place: SandboxPlace,
+  path: RelativePath,
+  { ours, ancestor, theirs }: Sides,
 ): Promise<Buffer | null> {
-  const files = [ours, ancestor, theirs].map(displayPath);
-  const result = await host.run("git", ["merge-file", "-p", "-q", "--", ...files]);
-  if (result.exitCode === 0) return result.stdout;
-  if (result.exitCode !== null && result.exitCode > 0 && result.exitCode <= MAX_CONFLICT_EXIT)
-    return null;
-  // 255: not text, or not readable; either way there is nothing that could be merged by lines.
-  if (result.exitCode === 255) return null;
-  throw new SandboxCommitError("git merge-file failed", {
+  const folder = folderOf(place);
+  const names = ["ours", "ancestor", "theirs"] as const;
+  for (const name of names) removeFolder(`${folder}/${name}` as BytePath);
+  // Private copies: their names are plain text, and nobody can swap or change them while git reads.
+  copyAside(ours, folder, "ours");
+  copyAside(ancestor, folder, "ancestor");
+  if (!copyReal(place, path, theirs)) return null;
+  const files = names.map((name) => displayPath(`${folder}/${name}` as BytePath));
+  const result = await host.run("git", ["merge-file", "-p", "-q", "--", ...files], {
+    cwd: "/",
+    env: ENVIRONMENT,
+  });
+  const { exitCode } = result;
+  if (exitCode === 0) return result.stdout;
+  const isConflict = exitCode !== null && exitCode > 0 && exitCode <= MAX_CONFLICT_EXIT;
+  if (isConflict || exitCode === NOT_TEXT_EXIT) return null;
+  throw mergeFailure(path, result.stderr);
+}
+
+function copyAside(source: BytePath, folder: BytePath, name: string): void {
+  withRoot(folder, (fd) => copyFileTo(AT.workingDirectory, source, fd, name, { reflink: "auto" }));
+}
+
+/** False when the real file is no longer the one that was found. */
+function copyReal(place: SandboxPlace, path: RelativePath, expected: TreeEntry): boolean {
+  return withRoot(place.root, (rootFd) =>
+    withFolder(rootFd, parentOf(path), (sourceFd) => {
+      const name = nameOf(path);
+      withRoot(folderOf(place), (fd) =>
+        copyFileTo(sourceFd, name, fd, "theirs", { reflink: "auto" }),
+      );
+      return sameIdentity(readEntry(sourceFd, name), expected);
+    }),
+  );
+}
+
+/** Writes merged content and gives what a change says about it. */
+async function write(
+  place: SandboxPlace,
+  name: string,
+  text: Buffer,
+): Promise<{ path: BytePath; entry: Pick<TreeEntry, "size" | "mtimeNs"> }> {
+  const path = `${folderOf(place)}/${name}` as BytePath;
+  await writeFile(displayPath(path), text, { flag: "wx", mode: 0o600 });
+  const { size, mtimeNs } = readEntry(AT.workingDirectory, path);
+  return { path, entry: { size, mtimeNs } };
+}
+
+function mergeFailure(path: RelativePath, stderr: Buffer): SandboxCommitError {
+  return new SandboxCommitError("git merge-file failed; nothing was published", {
     operation: "commit",
-    cause: new Error(result.stderr.toString("utf8")),
+    cause: new Error(stderr.toString("utf8")),
     data: {
       originalRestored: true,
       undoDataAt: null,
-      failedPath: displayPath(theirs),
+      failedPath: displayPath(path),
       appliedCount: 0,
       reason: "merge",
     },
   });
-}
-
-async function keep(place: SandboxPlace, number: number, text: Buffer): Promise<BytePath> {
-  const folder = `${place.directory}/merged`;
-  await mkdir(displayPath(folder as BytePath), { recursive: true, mode: 0o700 });
-  const path = `${folder}/${Date.now().toString(36)}-${number}` as BytePath;
-  await using file = await open(displayPath(path), "wx", 0o600);
-  await file.writeFile(text);
-  return path;
 }

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../contract/host.ts";
 import { type RelativePath, nameOf } from "../../model/byte-path.ts";
 import type { Change, ChangeKind } from "../../model/change.ts";
-import { refuseOverwrite, statBeneath } from "../beneath.ts";
+import { refuseOverwrite } from "../beneath.ts";
+import { lookUpReal } from "../conflicts.ts";
 import { hashFile } from "../content.ts";
 import { publicPath } from "../public-path.ts";
 import { type TreeEntry, sameAttributes } from "../tree-entry.ts";
 import { entryState } from "../view/entry-state.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
-import { keepPreImage } from "./pre-image.ts";
+import { keepPreImage } from "./ancestors.ts";
 
 /**
  * Writes a file into the sandbox and tells the change against the base, the same that the next diff lists. Identical
@@ -30,31 +31,44 @@ export async function describeWrite(
     return { ...publicPath(path), kind: "unchanged", before: state, after: state, at };
   }
   const base = await baseOf(workspace, place, path);
-  if (base?.type === "file") await keepPreImage(place, path);
-  const baseHash = base?.type === "file" ? hashOf(place, path) : null;
+  if (base?.entry.type === "file" && base.isIntact) await keepPreImage(place, path);
+  const baseHash = base?.entry.type === "file" && base.isReadable ? hashOf(place, path) : null;
   await workspace.write(place, path, content);
   const after = await workspace.stat(place, path);
   if (after === null) throw new Error(`${nameOf(path)} vanished while it was written`);
   return {
     ...publicPath(path),
-    kind: kindOf(base, after, baseHash, hash),
-    before: base && entryState(base, baseHash),
+    kind: kindOf(base?.entry ?? null, after, baseHash, hash),
+    before: base && entryState(base.entry, baseHash),
     after: entryState(after, hash),
     at,
   };
 }
 
-/** The real entry, while it still is what the sandbox started from. */
+interface Base {
+  /** The entry that the sandbox started from, as far as it is known. */
+  readonly entry: TreeEntry;
+  /** Whether the real entry is proven to be that one still. */
+  readonly isIntact: boolean;
+  /** Whether the real entry is what a diff shows as the base. */
+  readonly isReadable: boolean;
+}
+
 async function baseOf(
   workspace: Workspace,
   place: OpenPlace,
   path: RelativePath,
-): Promise<TreeEntry | null> {
-  const real = statBeneath(place.root, path);
-  if (real === null) return null;
+): Promise<Base | null> {
+  const { real, parents } = lookUpReal(place.root, path);
   const check = await workspace.baseCheck(place);
-  const verdict = check.verify(path, real, real, [], false);
-  return verdict === "exists" ? null : real;
+  const verdict = real && check.verify(path, real, real, parents, false);
+  const isIntact = real !== null && verdict === null;
+  if (workspace.recorded !== undefined) {
+    const entry = await workspace.recorded(place, path);
+    if (entry === null || real === null || !isIntact)
+      return entry && { entry, isIntact: false, isReadable: false };
+  }
+  return real === null || verdict === "exists" ? null : { entry: real, isIntact, isReadable: true };
 }
 
 function hashOf(place: OpenPlace, path: RelativePath): string {

@@ -12,6 +12,7 @@ import { copyEntries } from "../scan/copy-entries.ts";
 import { compareTree } from "../scan/compare-tree.ts";
 import { finishCopy } from "../scan/finish-copy.ts";
 import { findDrift } from "../scan/find-drift.ts";
+import { measureTree } from "../scan/measure-tree.ts";
 import { planCopy } from "../scan/plan-copy.ts";
 import { recordTree } from "../scan/record-tree.ts";
 import { describeChanges } from "../view/describe-changes.ts";
@@ -28,6 +29,7 @@ export const TASKS = {
   findDrift,
   finishCopy,
   giveBack,
+  measureTree,
   planCopy,
   recordTree,
   reverseSteps,

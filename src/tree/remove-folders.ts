@@ -1,7 +1,7 @@
-import { type BytePath, displayPath, nameOf } from "../../model/byte-path.ts";
-import { isErrno, readDirectory } from "../../platform/native/index.ts";
-import { removeTree } from "../../tree/remove-tree.ts";
-import { withRoot } from "../../tree/scan/open-directory.ts";
+import { type BytePath, displayPath, nameOf } from "../model/byte-path.ts";
+import { isErrno, readDirectory } from "../platform/native/index.ts";
+import { removeTree } from "./remove-tree.ts";
+import { withRoot } from "./scan/open-directory.ts";
 
 /** Removes a folder with everything below; gives the absolute paths of what could not be removed. */
 export function removeFolder(folder: BytePath): string[] {
