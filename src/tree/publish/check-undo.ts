@@ -51,17 +51,25 @@ function check(context: PublishContext, applied: readonly AppliedStep[]): UndoCh
   steps.forEach((step, at) => {
     const own = applied[at];
     if (own === undefined) return;
-    const fd = context.reachFolder(step.folder);
-    if (fd === null) foreign.add(step.path);
-    else
-      for (const path of differences(context, context.placeOf(step), step, own.published))
-        foreign.add(path);
-    missing.push(...differences(context, context.keptOf(step), step, own.kept));
+    const changed =
+      context.reachFolder(step.folder) === null
+        ? [step.path]
+        : differences(context, context.placeOf(step), step, own.published);
+    for (const path of changed) foreign.add(path);
+    const lost = differences(context, context.keptOf(step), step, own.kept);
+    // An old file that has a further name in somebody's hands was changed through that name.
+    if (lost.length > 0 && isShared(context, step, own)) foreign.add(step.path);
+    else missing.push(...lost);
   });
   if (missing.length > 0) return { status: "undoDataMissing", what: missing };
   return foreign.size === 0
     ? { status: "ready" }
     : { status: "foreignEdits", paths: [...foreign].sort() };
+}
+
+function isShared({ now }: PublishContext, { path }: Step, { kept }: AppliedStep): boolean {
+  const old = kept[0]?.[1];
+  return kept[0]?.[0] === path && old?.type === "file" && now.ino === old.ino && now.nlink > 1;
 }
 
 /** Paths at or below a place that are not what was recorded there. */

@@ -1,11 +1,9 @@
-export { type AbandonedStage, abandonStage, dropStage } from "./abandon-stage.ts";
+export { abandonStage, dropStage } from "./abandon-stage.ts";
 export { applySteps } from "./apply-steps.ts";
-export { type UndoCheck, checkUndo } from "./check-undo.ts";
-export { type GivenBack, giveBack } from "./give-back.ts";
-export type { PublishMode } from "./publish-context.ts";
+export { checkUndo } from "./check-undo.ts";
+export { giveBack } from "./give-back.ts";
 export { reverseSteps } from "./reverse-steps.ts";
 export { stageChanges } from "./stage-changes.ts";
-export type { StageRequest, StageSummary } from "./stage-request.ts";
-export type { PublishPlace } from "./step.ts";
-export type { Shelved, StepFailure, StepsResult } from "./steps-result.ts";
-export { type Mismatch, verifySteps } from "./verify-steps.ts";
+export type { StageRequest } from "./stage-request.ts";
+export type { Shelved, StepsResult } from "./steps-result.ts";
+export { verifySteps } from "./verify-steps.ts";

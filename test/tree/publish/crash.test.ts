@@ -4,10 +4,16 @@ import type { Fault } from "../../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { sweep } from "../../support/sweep.ts";
 import { isStageGone } from "./fixture.ts";
-import { apply, expectNew, expectOld, expectUndone, prepare } from "./prepared.ts";
+import { type Prepared, apply, expectNew, expectOld, expectUndone, prepare } from "./prepared.ts";
 
 const MINUTES = 60_000;
 const KILL: Fault = { signal: "KILL" };
+
+function expectCommitted(prepared: Prepared): void {
+  apply(prepared);
+  expectNew(prepared);
+  expect(checkUndo(prepared.place)).toEqual({ status: "ready" });
+}
 
 for (const take of ["move", "clone"] as const) {
   test(
@@ -42,11 +48,7 @@ test(
       fault: KILL,
       check: (prepared) => {
         isForward = !isForward;
-        if (isForward) {
-          apply(prepared);
-          expectNew(prepared);
-          expect(checkUndo(prepared.place)).toEqual({ status: "ready" });
-        }
+        if (isForward) expectCommitted(prepared);
         expectUndone(prepared);
       },
     });

@@ -136,6 +136,17 @@ for (const [what, [script, paths]] of Object.entries(AFTER_COMMIT)) {
   });
 }
 
+test("refuses to take a commit back over an edit through a further name of the old file (R42, R197)", () => {
+  const fixture = makeFixture("echo 1 > a; ln a b", "echo 2 > t; mv t a");
+  const changes = requestFor(fixture).changes.filter(({ path }) => path !== "b");
+  const request = requestFor(fixture, "clone", { changes });
+  stageChanges(request);
+  applySteps(request);
+  expect(checkUndo(request)).toEqual({ status: "ready" });
+  shell(fixture.root, "echo mine >> b");
+  expect(checkUndo(request)).toEqual({ status: "foreignEdits", paths: ["a"] });
+});
+
 test("takes a commit back although unrelated files changed (R42)", () => {
   const { fixture, request } = staged();
   applySteps(request);

@@ -102,7 +102,7 @@ test("refuses special files, an existing stage and a workspace that changed mean
   expect(() => stageChanges(request)).toThrow(
     expect.objectContaining({
       code: "SANDBOX_COMMIT",
-      data: expect.objectContaining({ failedPath: "f" }),
+      data: { originalRestored: true, undoDataAt: null, failedPath: "f", appliedCount: 0 },
     }),
   );
   expect(isStageGone(fixture)).toBe(true);
@@ -147,16 +147,9 @@ test("publishes the parts of a git folder in the order in which git needs them",
   );
   const request = requestFor(fixture, "clone");
   const { paths } = await published(fixture, request);
-  const rank = (path: string): number =>
-    /objects/.test(path)
-      ? 0
-      : /\/(?:refs|logs)(?:\/|$)|HEAD$|packed-refs$/.test(path)
-        ? 2
-        : /\/index$/.test(path)
-          ? 3
-          : 1;
   const arriving = paths.filter((path) => existsSync(join(fixture.work, path)));
-  expect(arriving.map(rank)).toEqual(arriving.map(rank).sort());
+  const ranks = arriving.map(rank);
+  expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
   const going = paths.filter((path) => !existsSync(join(fixture.work, path)));
   const lastObjects = going.filter((path) => rank(path) === 0);
   expect(lastObjects.length).toBeGreaterThan(0);
@@ -164,6 +157,13 @@ test("publishes the parts of a git folder in the order in which git needs them",
   expect(run("git", "-C", fixture.root, "fsck", "--strict")).toBe("");
   expect(run("git", "-C", fixture.root, "status", "--porcelain")).toBe("");
 });
+
+/** Objects, work files, references, index. */
+function rank(path: string): number {
+  if (path.includes("objects")) return 0;
+  if (path.endsWith("/index")) return 3;
+  return /\/(?:refs|logs)(?:\/|$)|(?:HEAD|packed-refs)$/.test(path) ? 2 : 1;
+}
 
 /** Publishes in a traced program and gives the changed paths in their order. */
 async function published(
