@@ -101,6 +101,7 @@ const TYPES = [
   "FailedStrategy",
   "FinishedTransaction",
   "GitReport",
+  "HasChangesOptions",
   "IdSource",
   "InspectOptions",
   "InterruptedTransaction",
