@@ -1,11 +1,4 @@
-import {
-  type BytePath,
-  type RelativePath,
-  ROOT,
-  joinPath,
-  nameOf,
-  parentOf,
-} from "../../model/byte-path.ts";
+import { type RelativePath, ROOT, joinPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import {
   OPEN,
   close,
@@ -136,8 +129,8 @@ function alignTimes(maskFd: number, rootFd: number, exclude: readonly RelativePa
     for (let at = parentOf(path); at !== ROOT; at = parentOf(at)) folders.add(at);
   }
   for (const path of [...folders].sort().reverse()) {
-    const fd = openBeneath(maskFd, path as BytePath, DIRECTORY);
-    const realFd = openBeneath(rootFd, path as BytePath, DIRECTORY);
+    const fd = openBeneath(maskFd, path, DIRECTORY);
+    const realFd = openBeneath(rootFd, path, DIRECTORY);
     try {
       const { mtimeNs } = statFd(realFd);
       futimens(fd, null, mtimeNs);

@@ -165,14 +165,11 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
       await this.#checkpointByCopy(place, id);
       return;
     }
-    const frozen = await freezeUpper(place, quiet);
-    const { layers, base } = frozen;
-    const kept = await saveState(place.directory, {
-      ...frozen,
-      checkpoints: [...frozen.checkpoints, { id, layers, base }],
-    });
-    await dropUnused(place, kept);
-    if (isMounted) await this.#live.open(place, kept);
+    const done = await runAlone(place.directory, () =>
+      this.#checkpointByFreezing(place, quiet, id),
+    );
+    if (done === null) await this.#checkpointByCopy(place, id);
+    else if (isMounted) await this.#live.open(place, done.result);
   }
 
   async restore(place: OpenPlace, id: string): Promise<void> {
@@ -211,6 +208,22 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
       using stack = openLayers(place, state);
       recordBases(stack, BigInt(state.base.timeNs));
     }
+  }
+
+  /** Nobody uses the layers: the upper one becomes part of the checkpoint. */
+  async #checkpointByFreezing(
+    place: OpenPlace,
+    state: OverlayState,
+    id: string,
+  ): Promise<OverlayState> {
+    const frozen = await freezeUpper(place, state);
+    const { layers, base } = frozen;
+    const kept = await saveState(place.directory, {
+      ...frozen,
+      checkpoints: [...frozen.checkpoints, { id, layers, base }],
+    });
+    await dropUnused(place, kept);
+    return kept;
   }
 
   /** Somebody works in the mount and will not leave: what is there now is copied, which costs what changed. */

@@ -16,11 +16,16 @@ export function applyChanges(before: Oracle, changes: readonly TreeChange[]): Or
     else records.set(path, recordOf(path, after, source));
   }
   return [...records.values()]
-    .map(({ links: _, ...record }): OracleRecord => {
+    .map((record): OracleRecord => {
       const group = links.get(record.path);
-      return group === undefined ? record : { ...record, links: group };
+      return { ...withoutLinks(record), ...(group !== undefined && { links: group }) };
     })
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function withoutLinks(record: OracleRecord): OracleRecord {
+  const fields = Object.entries(record).filter(([name]) => name !== "links");
+  return Object.fromEntries(fields) as unknown as OracleRecord;
 }
 
 /** An entry in the words of the oracle. */

@@ -139,7 +139,7 @@ describe.each(["kernel", "copy"] as const)("one file in mode %s", (mode) => {
     const path = await sandbox.getPath();
     runIn("/", `echo edit >>"${path}"`);
     expectOracleEqual(before, takeOracle(root));
-    const area = String(sandbox.ref.metadata["directory"]);
+    const area = sandbox.ref.metadata["directory"] as string;
     expect(runIn(area, "find . -xdev -name neighbour")).toBe("");
     await sandbox.commit();
     expect(runIn(root, "cat a neighbour")).toBe("a\nedit\nn\n");
@@ -214,7 +214,7 @@ it("cleans other sandboxes up while one hangs, and that one once its file server
   const second = await start({ mode: "kernel" });
   runIn(await first.sandbox.getPath(), EDITS);
   runIn(await second.sandbox.getPath(), EDITS);
-  const directory = String(first.sandbox.ref.metadata["directory"]);
+  const directory = first.sandbox.ref.metadata["directory"] as string;
   const server = holdersOf(join(directory, "live"));
   expect(server).toHaveLength(1);
   process.kill(server[0] ?? 0, "SIGSTOP");
