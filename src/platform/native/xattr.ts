@@ -1,4 +1,4 @@
-import { ERRNO } from "./constants.ts";
+import { AT, ERRNO } from "./constants.ts";
 import { loadNative, type Native } from "./load-native.ts";
 import { NativeError } from "./native-error.ts";
 import { type ByteName, nameText } from "./native-memory.ts";
@@ -89,6 +89,9 @@ export function removeXattr(fd: number, attribute: ByteName): boolean {
 /** There is no `…at` form of these calls on most kernels; the last part of such a path is never followed. */
 function putPath(native: Native, dirFd: number, name: ByteName, syscall: string): number {
   const text = nameText(name);
+  // An absolute path of our own needs no directory; the calls themselves do not follow its last part.
+  if (dirFd === AT.workingDirectory && text.startsWith("/"))
+    return native.first.putName(text, syscall);
   if (text === "" || text.includes("/")) throw new NativeError(ERRNO.EINVAL, syscall, text);
   return native.first.putName(`/proc/self/fd/${dirFd}/${text}`, syscall);
 }

@@ -54,8 +54,9 @@ export async function mergeConflicts(
   for (const conflict of conflicts) {
     const { change, real, reason } = conflict;
     const { after, source } = change;
+    // An overlay cannot tell a replaced file from a new one; a proven ancestor can.
     if (
-      reason !== "changed" ||
+      (reason !== "changed" && reason !== "exists") ||
       source === null ||
       after?.type !== "file" ||
       real?.type !== "file"
