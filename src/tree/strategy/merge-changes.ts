@@ -1,24 +1,20 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import { SandboxCommitError } from "../../errors/index.ts";
-import {
-  type BytePath,
-  type RelativePath,
-  displayPath,
-  nameOf,
-  parentOf,
-} from "../../model/byte-path.ts";
-import { AT } from "../../platform/native/index.ts";
+import { type BytePath, type RelativePath, displayPath, nameOf } from "../../model/byte-path.ts";
 import type { TreeConflict } from "../conflicts.ts";
 import { copyFileTo } from "../copy-entry.ts";
+import { SourceFolders } from "../publish/source-folders.ts";
 import { readEntry } from "../read-entry.ts";
 import { removeFolder } from "../remove-folders.ts";
-import { withFolder, withRoot } from "../scan/open-directory.ts";
+import { removeTree } from "../remove-tree.ts";
+import { withRoot } from "../scan/open-directory.ts";
 import type { TreeChange } from "../tree-change.ts";
 import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
 import type { SandboxPlace } from "../workspace.ts";
 import { findAncestor } from "./ancestors.ts";
 import { mergeAttributes } from "./merge-attributes.ts";
+import { workspaceHome } from "./place.ts";
 
 /** What became of the conflicts: merged ones may be published. */
 export interface MergeOutcome {
@@ -49,6 +45,7 @@ export async function mergeConflicts(
 ): Promise<MergeOutcome> {
   removeFolder(folderOf(place));
   await mkdir(displayPath(folderOf(place)), { mode: 0o700 });
+  using sources = new SourceFolders([place.directory, place.root, workspaceHome(place)]);
   const merged: TreeChange[] = [];
   const remaining: TreeConflict[] = [];
   for (const conflict of conflicts) {
@@ -69,9 +66,13 @@ export async function mergeConflicts(
       remaining.push({ ...conflict, reason: "noAncestor" });
       continue;
     }
-    const attributes = mergeAttributes(after, readEntry(AT.workingDirectory, ancestor), real);
+    const attributes = mergeAttributes(
+      after,
+      readEntry(sources.open(ancestor), nameOf(ancestor)),
+      real,
+    );
     const sides = { ours: source, ancestor, theirs: real };
-    const text = attributes && (await mergeFile(host, place, change.path, sides));
+    const text = attributes && (await mergeFile(host, place, sources, change.path, sides));
     if (attributes === null || text === null) remaining.push({ ...conflict, reason: "overlap" });
     else {
       const written = await write(place, `merged-${merged.length}`, text);
@@ -105,17 +106,15 @@ interface Sides {
 async function mergeFile(
   host: StrategyHost,
   place: SandboxPlace,
+  sources: SourceFolders,
   path: RelativePath,
-  { ours, ancestor, theirs }: Sides,
+  sides: Sides,
 ): Promise<Buffer | null> {
-  const folder = folderOf(place);
-  const names = ["ours", "ancestor", "theirs"] as const;
-  for (const name of names) removeFolder(`${folder}/${name}` as BytePath);
   // Private copies: their names are plain text, and nobody can swap or change them while git reads.
-  copyAside(ours, folder, "ours");
-  copyAside(ancestor, folder, "ancestor");
-  if (!copyReal(place, path, theirs)) return null;
-  const files = names.map((name) => displayPath(`${folder}/${name}` as BytePath));
+  if (!copySides(place, sources, path, sides)) return null;
+  const files = ["ours", "ancestor", "theirs"].map((name) =>
+    displayPath(`${folderOf(place)}/${name}` as BytePath),
+  );
   const result = await host.run("git", ["merge-file", "-p", "-q", "--", ...files], {
     cwd: "/",
     env: ENVIRONMENT,
@@ -127,21 +126,21 @@ async function mergeFile(
   throw mergeFailure(path, result.stderr);
 }
 
-function copyAside(source: BytePath, folder: BytePath, name: string): void {
-  withRoot(folder, (fd) => copyFileTo(AT.workingDirectory, source, fd, name, { reflink: "auto" }));
-}
-
 /** False when the real file is no longer the one that was found. */
-function copyReal(place: SandboxPlace, path: RelativePath, expected: TreeEntry): boolean {
-  return withRoot(place.root, (rootFd) =>
-    withFolder(rootFd, parentOf(path), (sourceFd) => {
-      const name = nameOf(path);
-      withRoot(folderOf(place), (fd) =>
-        copyFileTo(sourceFd, name, fd, "theirs", { reflink: "auto" }),
-      );
-      return sameIdentity(readEntry(sourceFd, name), expected);
-    }),
-  );
+function copySides(
+  place: SandboxPlace,
+  sources: SourceFolders,
+  path: RelativePath,
+  { ours, ancestor, theirs }: Sides,
+): boolean {
+  const real = `${place.root}/${path}` as BytePath;
+  return withRoot(folderOf(place), (fd) => {
+    for (const [name, file] of Object.entries({ ours, ancestor, theirs: real })) {
+      removeTree(fd, name);
+      copyFileTo(sources.open(file), nameOf(file), fd, name, { reflink: "auto" });
+    }
+    return sameIdentity(readEntry(sources.open(real), nameOf(real)), theirs);
+  });
 }
 
 /** Writes merged content and gives what a change says about it. */
@@ -152,7 +151,7 @@ async function write(
 ): Promise<{ path: BytePath; entry: Pick<TreeEntry, "size" | "mtimeNs"> }> {
   const path = `${folderOf(place)}/${name}` as BytePath;
   await writeFile(displayPath(path), text, { flag: "wx", mode: 0o600 });
-  const { size, mtimeNs } = readEntry(AT.workingDirectory, path);
+  const { size, mtimeNs } = withRoot(folderOf(place), (fd) => readEntry(fd, name));
   return { path, entry: { size, mtimeNs } };
 }
 

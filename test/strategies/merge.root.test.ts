@@ -1,0 +1,4 @@
+import { testMerging } from "./merging.ts";
+import { KERNEL } from "./subjects.ts";
+
+testMerging([KERNEL]);

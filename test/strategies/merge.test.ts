@@ -1,0 +1,4 @@
+import { testMerging } from "./merging.ts";
+import { PLAIN } from "./subjects.ts";
+
+testMerging(PLAIN);
