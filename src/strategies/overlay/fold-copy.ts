@@ -11,7 +11,7 @@ import { makeLayer } from "./create.ts";
 import { LayerEditor } from "./layer-editor.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import { replaceAttributes } from "./marks.ts";
-import { layerPath, openLayers, withFolder, withSpare } from "./sandbox-files.ts";
+import { layerPath, openLayers, requireState, withFolder, withSpare } from "./sandbox-files.ts";
 import type { SpareFolder } from "./spare-folder.ts";
 import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, saveState } from "./state.ts";
@@ -50,6 +50,12 @@ export async function foldCopiedView(
   const saved = await saveState(place.directory, next);
   rememberCopiedView(place, entries);
   return limitLayers(place, saved);
+}
+
+/** The state of a sandbox after what was done in a copied view has reached the layers. */
+export async function foldedState(place: SandboxPlace): Promise<OverlayState> {
+  const state = await requireState(place);
+  return state.view === "copy" ? foldCopiedView(place, state) : state;
 }
 
 class Folding {

@@ -20,21 +20,14 @@ import type { BaseCheck, OpenPlace, Workspace } from "../../tree/workspace.ts";
 import { OverlayBaseCheck } from "./base-check.ts";
 import { type QuietOperation, busyError } from "./busy-error.ts";
 import { type CollectedChanges, collectChanges } from "./changes.ts";
-import { foldCopiedView } from "./fold-copy.ts";
-import {
-  checkpointError,
-  copyUpper,
-  dropUnused,
-  freezeUpper,
-  requireCheckpoint,
-  startOver,
-} from "./layer-control.ts";
+import { foldedState } from "./fold-copy.ts";
+import { LayerCheckpoints } from "./layer-checkpoints.ts";
+import { dropUnused, startOver } from "./layer-control.ts";
 import { LayerEditor } from "./layer-editor.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import { runAlone } from "./live-lock.ts";
 import type { LiveView } from "./live-view.ts";
 import { writeMounted } from "./mounted-calls.ts";
-import { normaliseUpper } from "./normalise-upper.ts";
 import { Origins } from "./origins.ts";
 import { recordBases } from "./record-bases.ts";
 import { type InsideOptions, runInNamespace } from "./run-inside.ts";
@@ -45,13 +38,15 @@ import { listView, readFromView, statInView } from "./view.ts";
 /** What a workspace made of layers does once it exists. */
 export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
   readonly #live: LiveView;
+  readonly #checkpoints: LayerCheckpoints;
 
   constructor(live: LiveView) {
     this.#live = live;
+    this.#checkpoints = new LayerCheckpoints(live);
   }
 
   async changes(place: OpenPlace): Promise<ChangeSet> {
-    const state = await this.#folded(place);
+    const state = await foldedState(place);
     using stack = openLayers(place, state);
     const { changes, skipped } = this.#collect(place, state, stack);
     return { changes, skipped };
@@ -154,36 +149,16 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
     await saveState(place.directory, { ...state, base: rebased(state.base), checkpoints });
   }
 
-  async checkpoint(place: OpenPlace, id: string): Promise<void> {
-    const state = await this.#folded(place);
-    if (state.checkpoints.some((one) => one.id === id)) throw checkpointError(id, "duplicate");
-    const isMounted = state.view !== "copy" && this.#live.current(place, state) !== null;
-    let quiet: OverlayState;
-    try {
-      quiet = isMounted ? await this.#live.close(place, state, "checkpoint") : state;
-    } catch {
-      await this.#checkpointByCopy(place, id);
-      return;
-    }
-    const done = await runAlone(place.directory, () =>
-      this.#checkpointByFreezing(place, quiet, id),
-    );
-    if (done === null) await this.#checkpointByCopy(place, id);
-    else if (isMounted) await this.#live.open(place, done.result);
+  checkpoint(place: OpenPlace, id: string): Promise<void> {
+    return this.#checkpoints.make(place, id);
   }
 
-  async restore(place: OpenPlace, id: string): Promise<void> {
-    const state = await requireState(place);
-    const from = requireCheckpoint(state, id);
-    const quiet = await this.#live.close(place, state, "rollback");
-    await dropUnused(place, await startOver(place, quiet, from));
+  restore(place: OpenPlace, id: string): Promise<void> {
+    return this.#checkpoints.restore(place, id);
   }
 
-  async deleteCheckpoint(place: OpenPlace, id: string): Promise<void> {
-    const state = await requireState(place);
-    const checkpoints = state.checkpoints.filter((one) => one.id !== id);
-    if (checkpoints.length === state.checkpoints.length) return;
-    await dropUnused(place, await saveState(place.directory, { ...state, checkpoints }));
+  deleteCheckpoint(place: OpenPlace, id: string): Promise<void> {
+    return this.#checkpoints.remove(place, id);
   }
 
   /** Runs a command on the layers in namespaces of its own; only in the mode without root. */
@@ -210,38 +185,6 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
     }
   }
 
-  /** Nobody uses the layers: the upper one becomes part of the checkpoint. */
-  async #checkpointByFreezing(
-    place: OpenPlace,
-    state: OverlayState,
-    id: string,
-  ): Promise<OverlayState> {
-    const frozen = await freezeUpper(place, state);
-    const { layers, base } = frozen;
-    const kept = await saveState(place.directory, {
-      ...frozen,
-      checkpoints: [...frozen.checkpoints, { id, layers, base }],
-    });
-    await dropUnused(place, kept);
-    return kept;
-  }
-
-  /** Somebody works in the mount and will not leave: what is there now is copied, which costs what changed. */
-  async #checkpointByCopy(place: OpenPlace, id: string): Promise<void> {
-    const state = await requireState(place);
-    const layer = await copyUpper(place, state);
-    const layers = [...state.layers, layer];
-    if (state.isFuseUpper) {
-      using stack = openLayers(place, { ...state, layers: state.layers, upper: layer });
-      normaliseUpper(stack);
-    }
-    await saveState(place.directory, {
-      ...state,
-      nextLayer: state.nextLayer + 1,
-      checkpoints: [...state.checkpoints, { id, layers, base: state.base }],
-    });
-  }
-
   #collect(place: OpenPlace, state: OverlayState, stack: LayerStack): CollectedChanges {
     return collectChanges(stack, {
       only: place.only,
@@ -249,12 +192,6 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
       mayMove: this.#live.current(place, state) === null,
       baseTimeNs: BigInt(state.base.timeNs),
     });
-  }
-
-  /** The state after what was done in a copied view has reached the layers. */
-  async #folded(place: OpenPlace): Promise<OverlayState> {
-    const state = await requireState(place);
-    return state.view === "copy" ? foldCopiedView(place, state) : state;
   }
 
   /** Reads through the live view where there is one, else from the layers. */

@@ -1,9 +1,16 @@
 import type { RunResult, StrategyHost } from "../../contract/host.ts";
 import type { CallOptions, ListedEntry } from "../../contract/strategy.ts";
 import { SandboxCreationError } from "../../errors/index.ts";
-import { type BytePath, type RelativePath, displayPath, joinPath } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  isWithin,
+  joinPath,
+} from "../../model/byte-path.ts";
 import type { DriftEntry } from "../../model/diff-view.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
+import { mountsBelow } from "../../platform/mount-table.ts";
 import { isErrno, mkdirAt, readDirectory } from "../../platform/native/index.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
@@ -26,7 +33,7 @@ import { unmountAll } from "./mounts.ts";
 import type { InsideOptions } from "./run-inside.ts";
 import { requireState, withFolder } from "./sandbox-files.ts";
 import { loadState, saveState } from "./state.ts";
-import { UnmountError } from "./unmount.ts";
+import { UnmountError, canonicalPath } from "./unmount.ts";
 
 /** Settings of the strategy `overlay`. */
 export interface OverlayOptions {
@@ -75,6 +82,7 @@ export class OverlayWorkspace implements Workspace {
         mode: chosen.mode,
         reason: chosen.reason,
         tried: chosen.tried.map((one) => ({ ...one })),
+        ...otherMounts(place),
       },
     };
   }
@@ -227,6 +235,16 @@ export class OverlayWorkspace implements Workspace {
   get #limitMs(): number {
     return this.#options.mountTimeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
+}
+
+/** Mounts inside the resource: the kernel's overlays show empty folders in their place, and no commit touches them. */
+function otherMounts(place: SandboxPlace): { readonly otherMounts?: readonly string[] } {
+  const root = canonicalPath(place.root);
+  const found = mountsBelow(root)
+    .filter(({ mountPoint }) => mountPoint !== root)
+    .map(({ mountPoint }) => mountPoint.slice(root.length + 1) as RelativePath)
+    .filter((path) => !place.exclude.some((hidden) => isWithin(path, hidden)));
+  return found.length === 0 ? {} : { otherMounts: found.map(displayPath).sort() };
 }
 
 function copyPlace<Place extends SandboxPlace>(place: Place): Place {

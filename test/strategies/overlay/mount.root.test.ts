@@ -270,6 +270,7 @@ it("leaves other mounts inside the resource alone and says so", async () => {
   mkdirSync(join(root, "d/disk"));
   runIn(root, "mount -t tmpfs none d/disk; echo theirs >d/disk/file");
   await using sandbox = await makeSandbox(root);
+  expect(sandbox.metadata).toMatchObject({ otherMounts: ["d/disk"] });
   const { workspace, place } = sandbox;
   const merged = await pathOf(sandbox);
   expect(runIn(merged, "ls -A d/disk")).toBe("");
