@@ -2,7 +2,7 @@ import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import type { SkippedEntry } from "../model/change.ts";
 import { MODE } from "../platform/native/index.ts";
 import { CONTROL, type CopyPartResult, openShared } from "./scan/copy-entries.ts";
-import { FIELD, FLAG, Manifest } from "./scan/manifest.ts";
+import { FIELD, FLAG, type Manifest } from "./scan/manifest.ts";
 import type { EarlierState, SharedManifest } from "./scan/plan-copy.ts";
 import { WORK_THREADS, runTask } from "./work/pool.ts";
 

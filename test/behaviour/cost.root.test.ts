@@ -70,12 +70,12 @@ test("a reader sees the old file or the new one, never a part (R194)", async () 
   for (let round = 0; round < 5; round++) {
     const sandbox = await site.sandbox({ name: "overlay", strategy: "overlay" });
     await sandbox.write("file", fresh);
-    let finished = false;
+    const progress = { isFinished: false };
     const committed = sandbox.commit().finally(() => {
-      finished = true;
+      progress.isFinished = true;
     });
     let reads = 0;
-    while (!finished) {
+    while (!progress.isFinished) {
       const seen = readFileSync(join(site.real, "file"));
       expect(seen.equals(old) || seen.equals(fresh)).toBe(true);
       reads++;

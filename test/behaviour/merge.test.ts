@@ -16,7 +16,7 @@ const top = (text: string): string => text.replace("line 0", "line 0, theirs");
 const bottom = (text: string): string => text.replace("line 19", "line 19, ours");
 
 for (const subject of SUBJECTS) {
-  describe(subject.name, () => {
+  describe(`with ${subject.name}`, () => {
     it("conflicts for the path that both changed, and for no other (R43)", async () => {
       await using site = await openSite(TREE);
       const sandbox = await site.sandbox(subject);

@@ -14,7 +14,7 @@ const EDITS =
   "printf changed > a; printf new > fresh; rm d/b; mkdir d/b; ln -sfn a link; rmdir d/e";
 
 for (const subject of ISOLATING) {
-  describe(subject.name, () => {
+  describe(`with ${subject.name}`, () => {
     it("gives the original and the workspace back after a commit (R64, R34)", async () => {
       await using site = await openSite(TREE);
       const before = takeOracle(site.real);
@@ -92,7 +92,7 @@ for (const subject of ISOLATING) {
 }
 
 for (const subject of COPIES) {
-  describe(subject.name, () => {
+  describe(`with ${subject.name}`, () => {
     it("builds a fresh workspace although an old entry cannot be removed (R36, R63)", async () => {
       await using site = await openSite(TREE);
       const before = takeOracle(site.real);

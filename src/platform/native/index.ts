@@ -9,20 +9,14 @@ export {
   seekData,
   seekHole,
 } from "./data.ts";
-export { type DirectoryEntry, DirectoryScanner, readDirectory } from "./directory.ts";
+export { DirectoryScanner, readDirectory } from "./directory.ts";
 export { fsync, syncfs } from "./durability.ts";
 export { type FileHandle, fileHandleAt, isSameHandle, parseOverlayOrigin } from "./file-handle.ts";
-export { FILE_SYSTEM, type FileSystemInfo, projectId, statFileSystem } from "./file-system.ts";
-export { type Native, loadNative } from "./load-native.ts";
+export { FILE_SYSTEM, projectId, statFileSystem } from "./file-system.ts";
+export { loadNative } from "./load-native.ts";
 export { type LockKind, flock, unlock } from "./lock.ts";
 export { MOUNT, UNMOUNT, mount, unmount } from "./mount.ts";
-export {
-  OVERLAY_METHODS,
-  type OverlayMethod,
-  type OverlayMount,
-  mountOverlay,
-  mountOverlayWith,
-} from "./overlay-mount.ts";
+export { OVERLAY_METHODS, mountOverlay, mountOverlayWith } from "./overlay-mount.ts";
 export { NativeError, isErrno } from "./native-error.ts";
 export { type ByteName } from "./native-memory.ts";
 export {
@@ -39,8 +33,8 @@ export {
   symlinkAt,
   unlinkAt,
 } from "./paths.ts";
-export { type NativeStat, snapshot, statAt, statFd, statIfThere } from "./stat.ts";
-export { type InodeType, StatBuffer, deviceNumber, inodeType } from "./stat-buffer.ts";
+export { type NativeStat, statAt, statFd, statIfThere } from "./stat.ts";
+export { type InodeType, StatBuffer, inodeType } from "./stat-buffer.ts";
 export {
   XATTR,
   getXattr,

@@ -127,7 +127,7 @@ async function locate(resource: Resource): Promise<{ root: BytePath; only: ByteP
     throw creationError(resource, "locate", `${location} is not a directory`);
   if (PROTECTED.has(real))
     throw creationError(resource, "locate", `${location} cannot be a resource`);
-  if (type === "fs-mount" && (await mountAt(toBytePath(real))) === undefined) {
+  if (type === "fs-mount" && mountAt(toBytePath(real)) === undefined) {
     throw creationError(resource, "locate", `${location} is not a mount point`);
   }
   return { root: toBytePath(real), only: null };

@@ -33,7 +33,8 @@ export function sendError(thrown: unknown): SentError {
     return { kind: "native", errno: -errno, syscall, path, destination };
   }
   if (thrown instanceof SandboxError) {
-    const { name, message, data, hint, cause } = thrown;
+    const { name, message, hint, cause } = thrown;
+    const data: unknown = thrown.data;
     return {
       kind: "family",
       name,
