@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
   PlatformUnsupportedError,
@@ -131,6 +131,7 @@ function refuseNetwork(path: string): void {
 }
 
 async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path)) return;
   try {
     mkdirSync(path, { mode: 0o700 });
     await syncFolder(dirname(path));

@@ -44,7 +44,7 @@ it("loses no write of two processes either (R217)", async () => {
     expect(await sandbox.list(folder)).toHaveLength(25);
 });
 
-it("publishes once when two instances commit at the same time (R211)", async () => {
+it("publishes once when two instances commit at the same time", async () => {
   const site = await openSite();
   const second = await reopenSite(site);
   const sandbox = await sandboxOf(site, "filesystem_copy");

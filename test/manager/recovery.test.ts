@@ -135,7 +135,7 @@ async function crash(row: Crash): Promise<Scene> {
 
 describe("a process killed in the middle", () => {
   it.each(CRASHES.map((row) => [nameOf(row), row] as const))(
-    "is finished or taken back by the next one: %s (R219, R220)",
+    "is finished or taken back by the next one: %s (R17)",
     async (_name, row) => {
       const { site, sandbox, old, latest } = await crash(row);
       const { stateDirectory } = site;
@@ -173,7 +173,7 @@ it("says so when it cannot be known whether a commit happened (R17)", async () =
   expect(await site.coffer.status(sandbox.ref)).toBe("ERRORED");
 });
 
-it("goes on after the recovery as if nothing had happened (R219)", async () => {
+it("goes on after the recovery as if nothing had happened", async () => {
   const { site, sandbox, old } = await crash(
     one("two-phase", "commit", "fence", KILL, "ACTIVE", "old"),
   );
@@ -256,7 +256,7 @@ it("does not touch a plan whose record is damaged, and recovers the others (R221
   await coffer.sandbox(sandbox.ref).rollback();
 });
 
-it("settles interrupted work before it cleans up (R11, R163)", async () => {
+it("settles interrupted work before it cleans up (R11)", async () => {
   const { site, sandbox, latest } = await crash(
     one("two-phase", "commit", "apply", HALF, "COMMITTED", "new"),
   );
@@ -267,7 +267,7 @@ it("settles interrupted work before it cleans up (R11, R163)", async () => {
   expect(await site.coffer.list()).toEqual([]);
 });
 
-it("waits for a strategy that is not registered yet, and harms nothing (R220)", async () => {
+it("waits for a strategy that is not registered yet, and harms nothing", async () => {
   const { site, sandbox } = await crash(
     one("two-phase", "commit", "apply", HALF, "COMMITTED", "new"),
   );
