@@ -1,12 +1,10 @@
-import { type RelativePath, ROOT, joinPath, nameOf, parentOf } from "../../model/byte-path.ts";
+import { joinPath } from "../../model/byte-path.ts";
 import {
   OPEN,
   close,
   fileHandleAt,
-  futimens,
   mkdirAt,
   openAt,
-  openBeneath,
   statFd,
   symlinkAt,
 } from "../../platform/native/index.ts";
@@ -16,11 +14,11 @@ import { readFolderAttributes } from "../../tree/folder-attributes.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { openRoot } from "../../tree/scan/open-directory.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
-import { describeBase, writeBaseMark } from "./base-mark.ts";
-import { type Dialect, findStat, makeWhiteout } from "./marks.ts";
+import type { Dialect } from "./marks.ts";
+import { isNested, maskLayer } from "./mask.ts";
 import type { ChosenMode } from "./modes.ts";
 import { handleKey } from "./origins.ts";
-import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
+import { MASK_LAYER, NAMES, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
 
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
@@ -40,9 +38,14 @@ export async function makeLayers(place: SandboxPlace, chosen: ChosenMode): Promi
     chosen.mode !== "userns" && process.geteuid?.() === 0 ? "trusted" : "user";
   const rootFd = openRoot(place.root);
   try {
-    const isMasked = place.exclude.length > 0;
-    if (isMasked) await makeMask(place, rootFd, dialect);
+    const nested = isNested(place);
+    const isMasked = place.exclude.length > 0 && !nested;
+    if (isMasked) {
+      await makeLayer(place, MASK_LAYER, rootFd);
+      await maskLayer(place, MASK_LAYER, rootFd, dialect);
+    }
     await makeLayer(place, "1", rootFd);
+    if (nested) await maskLayer(place, "1", rootFd, dialect);
     const handle = fileHandleAt(rootFd, "");
     return {
       mode: chosen.mode,
@@ -53,6 +56,7 @@ export async function makeLayers(place: SandboxPlace, chosen: ChosenMode): Promi
       layers: [],
       upper: "1",
       isMasked,
+      isNested: nested,
       root: {
         ino: statFd(rootFd).ino.toString(),
         handle: handle === null ? "" : handleKey(handle),
@@ -65,6 +69,18 @@ export async function makeLayers(place: SandboxPlace, chosen: ChosenMode): Promi
   } finally {
     close(rootFd);
   }
+}
+
+/** Makes an empty upper layer. One that lies inside the resource hides our own folders by itself. */
+export async function makeUpper(
+  place: SandboxPlace,
+  state: OverlayState,
+  name: string,
+  likeFd: number,
+): Promise<void> {
+  await makeLayer(place, name, likeFd);
+  if (!state.isNested) return;
+  await withFolder(place.root, (rootFd) => maskLayer(place, name, rootFd, state.dialect));
 }
 
 /** Makes an empty layer whose root has the attributes of an open folder: a view shows them as the root's own. */
@@ -80,63 +96,4 @@ export async function makeLayer(place: SandboxPlace, name: string, likeFd: numbe
       close(layerFd);
     }
   });
-}
-
-/** Whiteouts for our own folders inside the resource, under all other layers, so that no view shows them. */
-async function makeMask(place: SandboxPlace, rootFd: number, dialect: Dialect): Promise<void> {
-  await makeLayer(place, MASK_LAYER, rootFd);
-  await withFolder(layerPath(place.directory, MASK_LAYER), (maskFd) => {
-    for (const path of place.exclude) {
-      const folderFd = openMaskFolder(maskFd, rootFd, parentOf(path), dialect);
-      try {
-        if (findStat(folderFd, nameOf(path)) === null) makeWhiteout(folderFd, nameOf(path));
-      } finally {
-        close(folderFd);
-      }
-    }
-    alignTimes(maskFd, rootFd, place.exclude);
-  });
-}
-
-function openMaskFolder(
-  maskFd: number,
-  rootFd: number,
-  path: RelativePath,
-  dialect: Dialect,
-): number {
-  if (path === ROOT) return openBeneath(maskFd, ROOT, DIRECTORY);
-  const parentFd = openMaskFolder(maskFd, rootFd, parentOf(path), dialect);
-  try {
-    if (findStat(parentFd, nameOf(path)) === null) mkdirAt(parentFd, nameOf(path), 0o700);
-    const fd = openAt(parentFd, nameOf(path), DIRECTORY);
-    const realFd = openBeneath(rootFd, path, DIRECTORY);
-    try {
-      setAttributes(fd, readFolderAttributes(realFd));
-      writeBaseMark(fd, dialect, describeBase(realFd, path));
-    } finally {
-      close(realFd);
-    }
-    return fd;
-  } finally {
-    close(parentFd);
-  }
-}
-
-/** Making entries moved the times of the folders that hold them. */
-function alignTimes(maskFd: number, rootFd: number, exclude: readonly RelativePath[]): void {
-  const folders = new Set<RelativePath>([ROOT]);
-  for (const path of exclude) {
-    for (let at = parentOf(path); at !== ROOT; at = parentOf(at)) folders.add(at);
-  }
-  for (const path of [...folders].sort().reverse()) {
-    const fd = openBeneath(maskFd, path, DIRECTORY);
-    const realFd = openBeneath(rootFd, path, DIRECTORY);
-    try {
-      const { mtimeNs } = statFd(realFd);
-      futimens(fd, null, mtimeNs);
-    } finally {
-      close(realFd);
-      close(fd);
-    }
-  }
 }

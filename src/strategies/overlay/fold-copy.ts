@@ -7,11 +7,11 @@ import type { TreeEntry } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { markCopy } from "./base-mark.ts";
 import { compareCopiedView, copiedTree, rememberCopiedView } from "./copy-view.ts";
-import { makeLayer } from "./create.ts";
+import { startUpper } from "./layer-control.ts";
 import { LayerEditor } from "./layer-editor.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import { replaceAttributes } from "./marks.ts";
-import { layerPath, openLayers, requireState, withFolder, withSpare } from "./sandbox-files.ts";
+import { openLayers, requireState, withSpare } from "./sandbox-files.ts";
 import type { SpareFolder } from "./spare-folder.ts";
 import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, saveState } from "./state.ts";
@@ -30,14 +30,7 @@ export async function foldCopiedView(
 ): Promise<OverlayState> {
   const { entries, touched, removed } = compareCopiedView(place);
   if (touched.length === 0 && removed.length === 0) return state;
-  const upper = String(state.nextLayer);
-  await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
-  const next = {
-    ...state,
-    layers: [...state.layers, state.upper],
-    upper,
-    nextLayer: state.nextLayer + 1,
-  };
+  const next = await startUpper(place, state);
   await withSpare(place, (spare) => {
     using stack = openLayers(place, next);
     withRoot(copiedTree(place), (copyFd) => {

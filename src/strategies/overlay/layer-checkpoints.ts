@@ -26,6 +26,7 @@ export class LayerCheckpoints {
   async make(place: OpenPlace, id: string): Promise<void> {
     const state = await foldedState(place);
     if (state.checkpoints.some((one) => one.id === id)) throw checkpointError(id, "duplicate");
+    if (state.isNested) return this.#checkpointByCopy(place, id);
     const isMounted = state.view !== "copy" && this.#live.current(place, state) !== null;
     let quiet: OverlayState;
     try {

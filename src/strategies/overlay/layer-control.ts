@@ -7,7 +7,7 @@ import { removeTree } from "../../tree/remove-tree.ts";
 import { sameXattrs } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { cloneLayer } from "./clone-layer.ts";
-import { makeLayer } from "./create.ts";
+import { makeLayer, makeUpper } from "./create.ts";
 import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
 import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, type StoredCheckpoint, saveState } from "./state.ts";
@@ -17,15 +17,7 @@ const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
 /** Makes the upper layer a frozen one with a new empty one above it: the same view, at constant cost. */
 export async function freezeUpper(place: SandboxPlace, state: OverlayState): Promise<OverlayState> {
   if (isUntouched(place, state)) return state;
-  const upper = String(state.nextLayer);
-  await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
-  const frozen = await saveState(place.directory, {
-    ...state,
-    layers: [...state.layers, state.upper],
-    upper,
-    nextLayer: state.nextLayer + 1,
-  });
-  return limitLayers(place, frozen);
+  return limitLayers(place, await saveState(place.directory, await startUpper(place, state)));
 }
 
 /** An upper layer that says nothing needs no freezing: the layers below are the whole view. */
@@ -52,12 +44,25 @@ function isUntouched(place: SandboxPlace, state: OverlayState): boolean {
 
 /** Copies the upper layer, which somebody is using, into a frozen one; gives its name, not yet part of the state. */
 export async function copyUpper(place: SandboxPlace, state: OverlayState): Promise<string> {
+  return copyLayer(place, state, state.upper);
+}
+
+async function copyLayer(place: SandboxPlace, state: OverlayState, from: string): Promise<string> {
   const name = String(state.nextLayer);
   await withFolder(joinPath(place.directory, NAMES.layers), (fd) => {
     removeTree(fd, name);
-    cloneLayer(fd, state.upper, name, state.dialect);
+    cloneLayer(fd, from, name, state.dialect);
   });
   return name;
+}
+
+/** A new upper layer that says the same as the present one, and the state with it, not yet saved. */
+export async function startUpper(place: SandboxPlace, state: OverlayState): Promise<OverlayState> {
+  const nextLayer = state.nextLayer + 1;
+  if (state.isNested) return { ...state, upper: await copyUpper(place, state), nextLayer };
+  const upper = String(state.nextLayer);
+  await withFolder(layerPath(place.directory, state.upper), (fd) => makeLayer(place, upper, fd));
+  return { ...state, layers: [...state.layers, state.upper], upper, nextLayer };
 }
 
 /** Starts over: an empty upper layer above the given frozen ones, and the base that belongs to them. */
@@ -66,18 +71,30 @@ export async function startOver(
   state: OverlayState,
   from: StoredCheckpoint | null,
 ): Promise<OverlayState> {
-  const upper = String(state.nextLayer);
   const top = from?.layers.at(-1);
-  const like = top === undefined ? place.root : layerPath(place.directory, top);
-  await withFolder(like, (fd) => makeLayer(place, upper, fd));
+  const upper =
+    state.isNested && top !== undefined
+      ? await copyLayer(place, state, top)
+      : await makeUpperLike(place, state, top);
   return saveState(place.directory, {
     ...state,
-    layers: from?.layers ?? [],
+    layers: state.isNested ? [] : (from?.layers ?? []),
     upper,
     nextLayer: state.nextLayer + 1,
     base: from?.base ?? { timeNs: takeBaseTime(place.directory).toString(), rebased: [] },
     isFuseUpper: false,
   });
+}
+
+async function makeUpperLike(
+  place: SandboxPlace,
+  state: OverlayState,
+  top: string | undefined,
+): Promise<string> {
+  const name = String(state.nextLayer);
+  const like = top === undefined ? place.root : layerPath(place.directory, top);
+  await withFolder(like, (fd) => makeUpper(place, state, name, fd));
+  return name;
 }
 
 /** The checkpoint with this id. */

@@ -58,6 +58,8 @@ export interface OverlayState {
   readonly upper: string;
   /** Whether a layer with whiteouts for our own folders lies under all others. */
   readonly isMasked: boolean;
+  /** The layers lie inside the resource: there is only the upper one, and checkpoints are copies of it. */
+  readonly isNested: boolean;
   /** The real directory; the handle is empty where its file system hands out none. */
   readonly root: { readonly ino: string; readonly handle: string };
   readonly base: StoredBase;

@@ -1,9 +1,10 @@
 import { OperationTimeoutError } from "../../errors/index.ts";
-import { type BytePath, joinPath } from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, displayPath, joinPath } from "../../model/byte-path.ts";
 import {
   AT,
   OPEN,
   close,
+  isErrno,
   mkdirAt,
   mountOverlay,
   openAt,
@@ -13,6 +14,8 @@ import { run } from "../../platform/run.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
 import { KERNEL_OPTIONS, fuseOptions, kernelOptionString } from "./mount-options.ts";
+import { writeMasks } from "./mask.ts";
+import { withFolder as withOpenFolder } from "./sandbox-files.ts";
 import { unmountAt } from "./unmount.ts";
 
 /** Where modes are tried: the folder of the sandbox to be, and the real directory. */
@@ -20,6 +23,8 @@ export interface TrialSite {
   /** Absolute; holds a link `b` to the real directory. */
   readonly directory: BytePath;
   readonly root: BytePath;
+  /** A path of ours inside the resource, when the layers themselves lie there; else null. */
+  readonly mask: RelativePath | null;
   readonly timeoutMs: number;
 }
 
@@ -52,7 +57,7 @@ export function tryKernel(site: TrialSite): Promise<string> {
     const started = performance.now();
     const path = (name: string): BytePath => joinPath(site.directory, name);
     mountOverlay({
-      lower: [path(LOWER), site.root],
+      lower: [...(site.mask === null ? [path(LOWER)] : []), site.root],
       upper: path(UPPER),
       work: path(WORK),
       target: path(MERGED),
@@ -60,7 +65,7 @@ export function tryKernel(site: TrialSite): Promise<string> {
       options: { ...KERNEL_OPTIONS, volatile: true },
     });
     try {
-      probeView(dirFd);
+      probeView(dirFd, site.mask);
     } finally {
       await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
@@ -71,9 +76,9 @@ export function tryKernel(site: TrialSite): Promise<string> {
 /** Mounts in a user and mount namespace of its own, which ends with the trial. */
 export function tryUserNamespace(site: TrialSite): Promise<string> {
   return withTrial(site, "user", async (dirFd) => {
-    const options = kernelOptionString("user", [LOWER, "b"], UPPER, WORK);
-    const script = ["sh", "-c", MOUNT_AND_PROBE, "sh", PROBE, REPLACED, REMOVED, options];
-    await runTrial(site, dirFd, "unshare", [...NAMESPACES, "--", ...script]);
+    const options = kernelOptionString("user", lowerOf(site), UPPER, WORK);
+    const script = ["sh", "-c", MOUNT_AND_PROBE, "sh", ...probesOf(site)];
+    await runTrial(site, dirFd, "unshare", [...NAMESPACES, "--", ...script, options]);
   });
 }
 
@@ -81,16 +86,24 @@ export function tryUserNamespace(site: TrialSite): Promise<string> {
 export function tryFuse(site: TrialSite): Promise<string> {
   const dialect = process.geteuid?.() === 0 ? "trusted" : "user";
   return withTrial(site, dialect, async (dirFd) => {
-    const options = fuseOptions([LOWER, "b"], UPPER, WORK);
+    const options = fuseOptions(lowerOf(site), UPPER, WORK);
     try {
       await runTrial(site, dirFd, "fuse-overlayfs", ["-o", options, MERGED]);
       // Through a program: a server that hangs must not hold this process up.
-      const script = ["-c", PROBE_VIEW, "sh", PROBE, REPLACED, REMOVED];
-      await runTrial(site, dirFd, "sh", script);
+      await runTrial(site, dirFd, "sh", ["-c", PROBE_VIEW, "sh", ...probesOf(site)]);
     } finally {
       await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
   });
+}
+
+/** Inside the resource no layer of ours can be a lower one; there the mask is the removed entry that must not show. */
+function lowerOf({ mask }: TrialSite): string[] {
+  return mask === null ? [LOWER, "b"] : ["b"];
+}
+
+function probesOf({ mask }: TrialSite): string[] {
+  return [PROBE, REPLACED, mask === null ? REMOVED : displayPath(mask)];
 }
 
 /**
@@ -108,6 +121,7 @@ async function withTrial(
     for (const name of [TRIAL, UPPER, LOWER, WORK, MERGED]) mkdirAt(dirFd, name, 0o700);
     try {
       furnish(dirFd, dialect);
+      if (site.mask !== null) await furnishMask(site, dirFd, site.mask, dialect);
       await work(dirFd);
       requireProbe(dirFd);
     } finally {
@@ -127,15 +141,36 @@ function furnish(dirFd: number, dialect: Dialect): void {
   withFolder(dirFd, `${UPPER}/${REPLACED}`, (fd) => markOpaque(fd, dialect));
 }
 
+async function furnishMask(
+  site: TrialSite,
+  dirFd: number,
+  mask: RelativePath,
+  dialect: Dialect,
+): Promise<void> {
+  await withOpenFolder(site.root, (rootFd) =>
+    withFolder(dirFd, UPPER, (fd) => writeMasks(fd, rootFd, [mask], dialect)),
+  );
+}
+
 /** What `PROBE_VIEW` does, in this process. */
-function probeView(dirFd: number): void {
+function probeView(dirFd: number, mask: RelativePath | null): void {
   withFolder(dirFd, MERGED, (fd) => {
     mkdirAt(fd, PROBE);
-    if (findStat(fd, REMOVED) !== null) throw new Error("removed entries show through");
+    if (isThere(fd, mask ?? REMOVED)) throw new Error("removed entries show through");
     withFolder(fd, REPLACED, (child) => {
       if (findStat(child, "hidden") !== null) throw new Error("replaced folders show through");
     });
   });
+}
+
+function isThere(dirFd: number, path: string): boolean {
+  try {
+    close(openBeneath(dirFd, path, OPEN.pathOnly | OPEN.noFollow));
+    return true;
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return false;
+    throw error;
+  }
 }
 
 function requireProbe(dirFd: number): void {

@@ -29,6 +29,7 @@ import { LayeredWorkspace } from "./layered-workspace.ts";
 import { waitUntilQuiet } from "./live-lock.ts";
 import { LiveView } from "./live-view.ts";
 import { type ChosenMode, OVERLAY_MODES, type OverlayMode, chooseMode } from "./modes.ts";
+import { isNested } from "./mask.ts";
 import { unmountAll } from "./mounts.ts";
 import type { InsideOptions } from "./run-inside.ts";
 import { requireState, withFolder } from "./sandbox-files.ts";
@@ -69,7 +70,8 @@ export class OverlayWorkspace implements Workspace {
     options.signal?.throwIfAborted();
     await makeFolders(place);
     const { directory, root } = place;
-    const site = { directory, root, timeoutMs: this.#limitMs };
+    const mask = isNested(place) ? (place.exclude[0] ?? null) : null;
+    const site = { directory, root, mask, timeoutMs: this.#limitMs };
     const chosen = await chooseMode(site, wantedMode(place, this.#options));
     options.signal?.throwIfAborted();
     const state = await makeLayers(place, chosen);
@@ -92,7 +94,8 @@ export class OverlayWorkspace implements Workspace {
     await makeFolders(place);
     try {
       const { directory, root } = place;
-      const site = { directory, root, timeoutMs: this.#limitMs };
+      const mask = isNested(place) ? (place.exclude[0] ?? null) : null;
+      const site = { directory, root, mask, timeoutMs: this.#limitMs };
       return await chooseMode(site, wantedMode(place, this.#options));
     } finally {
       await this.destroy(place);

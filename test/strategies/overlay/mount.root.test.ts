@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { displayPath } from "../../../src/model/byte-path.ts";
 import { mountsBelow } from "../../support/leftovers.ts";
+import { mountFileSystem } from "../../support/loop.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { runIn } from "./modes.ts";
@@ -237,32 +238,65 @@ it("works on one file and leaves its neighbours alone", async () => {
   expectOracleEqual(before, takeOracle(root));
 });
 
-it("shows neither its own area nor the state directory inside the resource, and never lists them", async () => {
-  const root = makeRoot();
-  mkdirSync(join(root, "d/area"), { mode: 0o700 });
-  mkdirSync(join(root, ".state"), { mode: 0o700 });
-  const exclude = ["d/area", ".state"];
-  const before = takeOracle(root, { exclude });
-  await using sandbox = await makeSandbox(root, { area: join(root, "d/area"), exclude });
-  const { workspace, place } = sandbox;
-  const merged = await pathOf(sandbox);
-  expectOracleEqual(before, takeOracle(merged));
-  runIn(merged, "echo edit >>d/b; mkdir .state; echo x >.state/x; mv d/e moved");
-  await workspace.quiesce(place, "commit");
-  const { changes } = await workspace.changes(place);
-  expect(changes.filter(({ implied }) => implied !== true).map(({ path }) => path)).toEqual([
-    "d/b",
-    "d/e",
-    "d/e/c",
-    "moved",
-    "moved/c",
-  ]);
-  expect((await workspace.list(place, at("d"))).map(({ name }) => name)).toEqual(["b"]);
-  await workspace.remove(place, at("d"));
-  const removed = await workspace.changes(place);
-  // The folder cannot go while our own area is in it.
-  expect(removed.changes.map(({ path }) => path)).not.toContain("d");
-  expect(removed.skipped).toContainEqual({ path: "d/area", reason: "excluded" });
+describe.each([
+  ["inside the resource", "real/d/area"],
+  ["beside the resource", "area"],
+])("with its area %s", (_, place) => {
+  it.each(["kernel", "userns", "fuse"] as const)(
+    "shows nothing of its own in mode %s and never lists it, also over checkpoints",
+    async (mode) => {
+      const root = makeRoot();
+      runIn(root, "mkdir -m 700 d/area .state");
+      const exclude = ["d/area", ".state"];
+      const before = takeOracle(root, { exclude });
+      const area = join(root, "..", place);
+      await using sandbox = await makeSandbox(root, { mode, area, exclude });
+      const { workspace, place: own } = sandbox;
+      const merged = await pathOf(sandbox);
+      expectOracleEqual(before, takeOracle(merged));
+      runIn(merged, "echo edit >>d/b; mkdir .state; echo x >.state/x");
+      await workspace.checkpoint(own, "one");
+      const edited = takeOracle(await pathOf(sandbox), { exclude });
+      runIn(merged, "rm -r d/e; rm a");
+      await workspace.restore(own, "one");
+      expectOracleEqual(edited, takeOracle(await pathOf(sandbox), { exclude }));
+      await workspace.quiesce(own, "commit");
+      const { changes } = await workspace.changes(own);
+      const listed = changes.filter(({ implied }) => implied !== true);
+      expect(listed.map(({ path }) => path)).toEqual(["d/b"]);
+      const names = (await workspace.list(own, at("d"))).map(({ name }) => name);
+      expect(names).toEqual(["b", "e"]);
+      await workspace.remove(own, at("d"));
+      const removed = await workspace.changes(own);
+      // The folder cannot go while our own area is in it.
+      expect(removed.changes.map(({ path }) => path)).not.toContain("d");
+      expect(removed.skipped).toContainEqual({ path: "d/area", reason: "excluded" });
+      await workspace.discard(own);
+      expect((await workspace.changes(own)).changes).toEqual([]);
+      expectOracleEqual(before, takeOracle(await pathOf(sandbox)));
+      expectOracleEqual(before, takeOracle(root, { exclude }));
+    },
+  );
+});
+
+it("works on a whole mounted disk, whose layers can only lie on it", async () => {
+  await using disk = mountFileSystem("ext4");
+  const root = disk.mountPoint;
+  runIn(root, FILL);
+  const exclude = [".cofferdam-0"];
+  const before = takeOracle(root);
+  {
+    await using sandbox = await makeSandbox(root, { area: join(root, ".cofferdam-0"), exclude });
+    expect(sandbox.metadata["mode"]).toBe("kernel");
+    const merged = await pathOf(sandbox);
+    expectOracleEqual(takeOracle(root, { exclude }), takeOracle(merged));
+    runIn(merged, "mv d/e moved; echo edit >>a");
+    const { changes } = await sandbox.workspace.changes(sandbox.place);
+    const listed = changes.filter(({ implied }) => implied !== true);
+    expect(listed.map(({ path }) => path)).toEqual(["a", "d/e", "d/e/c", "moved", "moved/c"]);
+  }
+  runIn(root, "rmdir .cofferdam-0/sandbox .cofferdam-0");
+  expectOracleEqual(before, takeOracle(root), { ignore: ["rootMtime"] });
 });
 
 it("leaves other mounts inside the resource alone and says so", async () => {
