@@ -8,6 +8,8 @@ import { removeFolder } from "./remove-folder.ts";
 export interface TempOptions {
   /** Permission bits; 0700 unless another user has to get in. */
   readonly mode?: number;
+  /** Where it is made; the run's own temp folder unless given. */
+  readonly below?: string;
 }
 
 /**
@@ -22,7 +24,7 @@ export function tempFolder(options: TempOptions = {}): string {
 
 /** Makes a fresh folder that the caller has to give to `removeFolder`, as in `beforeAll`. */
 export function createTempFolder(options: TempOptions = {}): string {
-  const path = mkdtempSync(join(realpathSync(tmpdir()), "cofferdam-test-"));
+  const path = mkdtempSync(join(realpathSync(options.below ?? tmpdir()), "cofferdam-test-"));
   chmodSync(path, options.mode ?? 0o700);
   return path;
 }

@@ -79,8 +79,8 @@ export const CHECKPOINTS: AreaRules = {
       title: "never touches the resource (R201)",
       needs: [WITH_CHECKPOINTS, ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.run(ref, EDITS);
         await trial.strategy.checkpoint(ref, "kept");
         await trial.run(ref, MORE_EDITS);

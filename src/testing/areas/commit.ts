@@ -88,8 +88,8 @@ export const COMMIT: AreaRules = {
       title: "leaves entries alone that did not change, and keeps every folder that is there (R38)",
       needs: [ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.run(ref, "printf 'x\\n' >> docs/guide.md; rm docs/other.md");
         await trial.strategy.commit(ref);
         const after = await trial.originalIdentities();
@@ -105,8 +105,8 @@ export const COMMIT: AreaRules = {
     {
       title: "does nothing for a sandbox without changes, and says so",
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         const result = await trial.strategy.commit(ref);
         assert.equal(result.noop, true);
         assert.deepEqual([result.added, result.changed, result.deleted], [[], [], []]);
@@ -153,6 +153,21 @@ export const COMMIT: AreaRules = {
         }
         sameEntries(await trial.originalIdentities(), before, "the resource after the refusals");
         assert.equal(await trial.readText(ref, "a.txt"), "committed\n");
+      },
+    },
+    {
+      title: "publishes a changed file that may only be read, with its mode",
+      needs: [WITH_PATH],
+      tree: { "read-only": { content: "old\n", mode: 0o400 }, "other.txt": "other\n" },
+      prove: async (trial) => {
+        const ref = await trial.create();
+        await trial.run(
+          ref,
+          "printf 'new\\n' > .new && chmod 400 .new && mv -f .new read-only; ln read-only link",
+        );
+        await trial.strategy.commit(ref);
+        const shown = await trial.runIn(trial.location, "cat read-only; stat -c '%a %h' read-only");
+        assert.equal(shown, "new\n400 2\n");
       },
     },
     {

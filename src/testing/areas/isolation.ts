@@ -14,8 +14,8 @@ export const ISOLATION: AreaRules = {
       title: "keeps writes away from the resource (R6)",
       needs: [ISOLATED],
       prove: async (trial) => {
-        const before = await trial.original();
         const ref = await trial.create();
+        const before = await trial.original();
         await trial.strategy.write(ref, "a.txt", "changed\n");
         await trial.strategy.write(ref, "new/folder/file.txt", "new\n");
         sameEntries(await trial.original(), before, "the resource after writes");
@@ -25,8 +25,8 @@ export const ISOLATION: AreaRules = {
       title: "keeps edits by programs away from the resource (R12)",
       needs: [ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.original();
         const ref = await trial.create();
+        const before = await trial.original();
         await trial.run(ref, EDITS);
         sameEntries(await trial.original(), before, "the resource after a program's edits");
       },

@@ -15,8 +15,8 @@ export const ROLLBACK: AreaRules = {
       title: "discards every edit and leaves the resource alone (R10)",
       needs: [ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.run(ref, EDITS);
         await trial.strategy.rollback(ref);
         assert.equal(await trial.status(ref), "ROLLED_BACK");

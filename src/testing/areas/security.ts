@@ -93,8 +93,8 @@ export const SECURITY: AreaRules = {
       title: "shows a new outward link and publishes it only by permission (R230)",
       needs: [ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.run(ref, "ln -s /etc docs/outward; ln -sfn ../../elsewhere link");
         const { changes } = await trial.strategy.diff(ref);
         assert.deepEqual(
@@ -126,8 +126,8 @@ export const SECURITY: AreaRules = {
       title: "publishes a new setuid bit only by permission (R231)",
       needs: [ISOLATED, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.run(ref, "chmod 4755 bin/tool");
         const { data } = await rejectsWith(SandboxCommitError, () => trial.strategy.commit(ref));
         assert.equal(data.failedPath, "bin/tool");

@@ -13,8 +13,8 @@ export const UNDO: AreaRules = {
       title: "makes the resource what it was before the commit, times included (R10, R33)",
       needs: [UNDOABLE, WITH_PATH],
       prove: async (trial) => {
-        const before = await trial.original();
         const ref = await trial.create();
+        const before = await trial.original();
         await trial.run(ref, EDITS);
         await trial.strategy.commit(ref);
         await trial.strategy.rollback(ref);
@@ -26,8 +26,8 @@ export const UNDO: AreaRules = {
       title: "removes files and folders that the commit had added",
       needs: [UNDOABLE],
       prove: async (trial) => {
-        const before = await trial.original();
         const ref = await trial.create();
+        const before = await trial.original();
         await trial.strategy.write(ref, "new/folder/file.txt", "new\n");
         await trial.strategy.commit(ref);
         await trial.strategy.rollback(ref);
@@ -54,8 +54,8 @@ export const UNDO: AreaRules = {
       title: "leaves entries alone that the commit did not touch (R38)",
       needs: [UNDOABLE],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.strategy.write(ref, "docs/guide.md", "changed\n");
         await trial.strategy.commit(ref);
         await trial.strategy.rollback(ref);
@@ -104,8 +104,8 @@ export const UNDO: AreaRules = {
       title: "has nothing to do after a commit without changes",
       needs: [UNDOABLE],
       prove: async (trial) => {
-        const before = await trial.originalIdentities();
         const ref = await trial.create();
+        const before = await trial.originalIdentities();
         await trial.strategy.commit(ref);
         await trial.strategy.rollback(ref);
         sameEntries(await trial.originalIdentities(), before, "the resource after the undo");
@@ -132,8 +132,8 @@ export const UNDO: AreaRules = {
       title: "keeps the edits when only the commit is taken back, for another attempt",
       needs: [UNDOABLE, ISOLATED],
       prove: async (trial) => {
-        const before = await trial.original();
         const ref = await trial.create();
+        const before = await trial.original();
         await trial.strategy.write(ref, "a.txt", "again\n");
         await trial.strategy.write(ref, "new.txt", "new\n");
         await trial.strategy.commit(ref);

@@ -126,12 +126,14 @@ function inspect(
   }
   const { permissions: mode, uid, gid } = stat;
   const isEqual = mode === after.mode && uid === after.uid && gid === after.gid;
+  // An ordinary user takes marks off such a file only by opening it up for a moment.
+  const isClosed = (mode & 0o200) === 0 && process.geteuid?.() !== 0;
   return {
     plan: { change, source, after, staged },
     key: `${stat.dev}:${stat.ino}`,
     nlink: stat.nlink,
     ino: stat.ino,
-    differs: isEqual ? null : { mode, uid, gid },
+    differs: isEqual && !isClosed ? null : { mode, uid, gid },
   };
 }
 

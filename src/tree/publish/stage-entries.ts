@@ -99,8 +99,10 @@ export class EntryStager {
       if (isErrno(error, "EXDEV", "EACCES")) return false;
       throw error;
     }
-    for (const mark of Object.keys(moved.marks ?? {})) removeXattrAt(fd, name, mark);
-    if (moved.attributes !== null) this.#correct(plan, fd, name);
+    const { attributes, marks } = moved;
+    if (attributes !== null && marks !== null) chmodAt(fd, name, attributes.mode | 0o200);
+    for (const mark of Object.keys(marks ?? {})) removeXattrAt(fd, name, mark);
+    if (attributes !== null) this.#correct(plan, fd, name);
     return true;
   }
 

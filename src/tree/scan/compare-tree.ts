@@ -28,7 +28,11 @@ interface Folder {
   /** Its record, or -1 when the base has no such folder. */
   readonly record: number;
   readonly path: RelativePath;
+  /** The group that the real folder gives to whatever is made in it; null when it gives none. */
+  readonly givesGroup: number | null;
 }
+
+const SET_GROUP = 0o2000;
 
 /**
  * What differs between a workspace and its base. Entries that kept inode, mode, mtime and ctime are not read; of the
@@ -64,7 +68,7 @@ class Comparison {
   }
 
   run(): ChangeSet {
-    const pending: Folder[] = [{ record: 0, path: "" as RelativePath }];
+    const pending: Folder[] = [this.#known(0, "" as RelativePath)];
     for (let at = 0; at < pending.length; at++) pending.push(...this.#folder(pending[at]!));
     this.#base.close();
     const changes = this.#links.apply(this.#changes, (path) => this.#source(path));
@@ -91,7 +95,7 @@ class Comparison {
         const record = known.get(name) ?? -1;
         known.delete(name);
         if (record < 0) hasNewNames = true;
-        const child = this.#entry(path, name, record, fd);
+        const child = this.#entry(path, name, record, fd, folder.givesGroup);
         if (child !== null) folders.push(child);
       }
       for (const record of known.values()) {
@@ -111,7 +115,13 @@ class Comparison {
   }
 
   /** Judges one entry; gives it back when it is a folder to be entered. */
-  #entry(path: RelativePath, name: string, record: number, fd: number): Folder | null {
+  #entry(
+    path: RelativePath,
+    name: string,
+    record: number,
+    fd: number,
+    givesGroup: number | null,
+  ): Folder | null {
     const type = this.#stat.mode & MODE.typeMask;
     const isFolder = type === MODE.directory;
     if (type !== MODE.file && !isFolder && type !== MODE.symlink) {
@@ -120,13 +130,17 @@ class Comparison {
     const isFile = type === MODE.file;
     if (isFile && this.#stat.nlink > 1) this.#links.see(path, this.#stat.inoNumber, record);
     if (record >= 0 && this.#manifest.isSameCopy(record, this.#stat)) {
-      return isFolder ? { record, path } : null;
+      return isFolder ? this.#known(record, path) : null;
     }
     const wasFolder =
       record >= 0 && (this.#manifest.get(record, FIELD.mode) & MODE.typeMask) === MODE.directory;
-    if (isFolder && wasFolder && !this.#manifest.has(record, FLAG.absent)) return { record, path };
+    if (isFolder && wasFolder && !this.#manifest.has(record, FLAG.absent)) {
+      return this.#known(record, path);
+    }
     if (record < 0) this.#links.arrive(path, this.#stat.inoNumber, this.#stat.btimeNs);
-    const after = readEntry(fd, name);
+    const isInherited = givesGroup !== null && this.#wasMadeHere();
+    const found = readEntry(fd, name);
+    const after = isInherited ? withGroup(found, givesGroup) : found;
     if (record >= 0 && wasFolder) this.#removedBelow(record, path);
     const before = record < 0 ? null : this.#base.entry(record, path);
     const change = judgeEntry({
@@ -139,7 +153,19 @@ class Comparison {
       inodeKept: record >= 0 && this.#manifest.wide(record, FIELD.ino) === Number(after.ino),
     });
     if (change !== null) this.#changes.push(change);
-    return isFolder ? { record: -1, path } : null;
+    return isFolder ? { record: -1, path, givesGroup: isInherited ? givesGroup : null } : null;
+  }
+
+  #known(record: number, path: RelativePath): Folder {
+    const isSetGroup = (this.#manifest.get(record, FIELD.mode) & SET_GROUP) !== 0;
+    return { record, path, givesGroup: isSetGroup ? this.#manifest.get(record, FIELD.gid) : null };
+  }
+
+  /** Whether the entry that was last looked at was made in the workspace, by somebody with our own group. */
+  #wasMadeHere(): boolean {
+    const { btimeNs, gid } = this.#stat;
+    const madeNs = this.#manifest.timeNs(0, FIELD.ctime);
+    return btimeNs !== null && btimeNs > madeNs && gid === process.getegid?.();
   }
 
   #special(path: RelativePath, type: number, record: number): null {
@@ -221,4 +247,10 @@ class Comparison {
       path === "" ? this.#request.workspace : `${this.#request.workspace}/${path}`
     ) as BytePath;
   }
+}
+
+/** The entry as the real folder would have made it; the one in the workspace carries no special bits. */
+function withGroup(entry: TreeEntry, gid: number): TreeEntry {
+  const mode = entry.type === "directory" ? entry.mode | SET_GROUP : entry.mode;
+  return { ...entry, gid, mode };
 }
