@@ -61,12 +61,21 @@ export default defineConfig({
     globalSetup: ["test/setup/run-folder.ts", "test/setup/build.ts"],
     reporters: ["default", "./test/setup/no-skipped-tests.ts", ...resultFiles],
     projects: [
-      project("unit", { include: ["test/**/*.test.ts"], exclude: ["test/matrix/**"] }),
+      project("unit", {
+        include: ["test/**/*.test.ts"],
+        exclude: ["test/matrix/**", "test/faults/sweep/**"],
+      }),
       project("unprivileged", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/matrix/**", "test/quality/**", "test/**/*.root.test.ts"],
+        exclude: [
+          "test/matrix/**",
+          "test/faults/sweep/**",
+          "test/quality/**",
+          "test/**/*.root.test.ts",
+        ],
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
+      project("faults", { include: ["test/faults/sweep/**/*.test.ts"] }),
     ],
   },
 });

@@ -1,0 +1,156 @@
+import { execFileSync } from "node:child_process";
+import {
+  type Fault,
+  type FaultPoint,
+  type FaultedRun,
+  faultPoints,
+  runWithFault,
+} from "../support/faults.ts";
+import { mountsBelow } from "../support/leftovers.ts";
+import { removeFolder } from "../support/remove-folder.ts";
+import { type Ground, openGround } from "./ground.ts";
+import type { Operation, Told } from "./order.ts";
+import type { FaultSettings } from "./settings.ts";
+import type { Ending, Shape } from "./shape.ts";
+import type { Tally } from "./tally.ts";
+import { tracedProgram } from "./traced-program.ts";
+import { type Trial, describeFault, isLasting, sampleOf, trialsOf } from "./trials.ts";
+
+const ATTEMPTS = 4;
+/** How much of a violation is shown. */
+const LONGEST = 3000;
+/** A shape that is about to be disturbed. */
+interface Arranged {
+  readonly ground: Ground;
+  readonly operation: Operation;
+}
+
+/**
+ * Disturbs a shape at its points, one fresh ground for each, and tells what was left. A sample has one fault at each of
+ * its points; all points get every fault.
+ */
+export async function disturb(
+  shape: Shape,
+  faults: readonly Fault[],
+  settings: FaultSettings,
+): Promise<Tally> {
+  const points = await pointsOf(shape);
+  const trials = settings.all
+    ? trialsOf(points, faults, settings)
+    : sampleOf(points, faults, settings, shape.name);
+  const endings: Ending[] = [];
+  const violations: string[] = [];
+  let fired = 0;
+  for (const trial of trials) {
+    const found = await tryPoint(shape, trial);
+    fired += found.fired ? 1 : 0;
+    if ("ending" in found) endings.push(found.ending);
+    else violations.push(found.violation);
+  }
+  const count = (wanted: Ending): number => endings.filter((ending) => ending === wanted).length;
+  return {
+    shape: shape.name,
+    faults: [...new Set(faults.map(describeFault))].join(", "),
+    seed: settings.seed,
+    enumerated: points.length,
+    tried: trials.length,
+    fired,
+    old: count("old"),
+    new: count("new"),
+    violations,
+  };
+}
+
+async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
+  const arranged = await arrange(shape);
+  try {
+    const all = await faultPoints(tracedProgram(arranged.ground, arranged.operation));
+    const begun = all.findIndex(({ paths }) => paths.includes(arranged.ground.begun));
+    return all.slice(begun + 1);
+  } finally {
+    removeFolder(arranged.ground.folder);
+  }
+}
+
+type Found =
+  | { readonly fired: boolean; readonly ending: Ending }
+  | { readonly fired: boolean; readonly violation: string };
+
+async function tryPoint(shape: Shape, trial: Trial): Promise<Found> {
+  const { point, fault } = trial;
+  let run: FaultedRun | undefined;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const { ground, operation } = await arrange(shape);
+    try {
+      run = await runWithFault(tracedProgram(ground, operation), point, fault);
+      if (run.fired)
+        return { fired: true, ending: await judge(shape, { ground, operation }, run, fault) };
+    } catch (error) {
+      return {
+        fired: run?.fired === true,
+        violation: describeViolation(trial, ground, run, error),
+      };
+    } finally {
+      removeFolder(ground.folder);
+    }
+  }
+  return { fired: false, violation: `${point.at} ${point.call}: missed ${ATTEMPTS} times` };
+}
+
+async function judge(
+  shape: Shape,
+  { ground, operation }: Arranged,
+  run: FaultedRun,
+  fault: Fault,
+): Promise<Ending> {
+  const told = toldBy(run);
+  if (told !== null) shape.judgeAtOnce?.(ground, told);
+  const ref = "ref" in operation ? operation.ref : null;
+  await using coffer = await openGround(ground);
+  const { recovery } = coffer.opening;
+  if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
+  const ending = await shape.judge({ ground, coffer, told, ref, isBrief: !isLasting(fault) });
+  for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
+  const leftovers = [...leftOn(ground), ...mountsBelow(ground.folder).slice(1)];
+  if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
+  return ending;
+}
+
+/** What the program said; null when it was killed. */
+function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
+  if (signal === "SIGKILL") return null;
+  if (code !== 0) throw new Error(`no typed error left the program: ${code} ${signal} ${stderr}`);
+  return JSON.parse(stdout) as Told;
+}
+
+/** What a ground without any sandbox consists of, the tree itself left out. */
+const PERMANENT = [
+  /^(begun|state|\.cofferdam-\d+)?$/,
+  /^state\/(install\.json|areas\.(json|lock)|plans|tx|done|done\/\w+\.json|area)$/,
+  /^(state\/area|\.cofferdam-\d+)\/sandboxes$/,
+];
+
+function leftOn({ folder }: Ground): string[] {
+  const args = [folder, "-path", "*/real", "-prune", "-o", "-printf", "%P\\0"];
+  const listed = execFileSync("find", args, { encoding: "utf8" }).split("\0");
+  return listed.filter((path) => !PERMANENT.some((allowed) => allowed.test(path)));
+}
+
+async function arrange(shape: Shape): Promise<Arranged> {
+  const ground = shape.makeGround();
+  return { ground, operation: await shape.arrange(ground) };
+}
+
+function describeViolation(
+  { point, fault }: Trial,
+  { folder }: Ground,
+  run: FaultedRun | undefined,
+  error: unknown,
+): string {
+  const short = (text: string): string => text.replaceAll(folder, "");
+  const at = run?.points[point.at - 1] ?? point;
+  const where = `${describeFault(fault)} at ${point.at} ${at.call} ${at.paths.map(short).join(" ")}`;
+  const why = error instanceof Error ? short(error.stack ?? error.message) : String(error);
+  const said = short(run?.stdout ?? "").trim();
+  return `${where}: ${why}\n  said: ${said}`.slice(0, LONGEST);
+}

@@ -1,0 +1,40 @@
+import type { ErrorJson, Resource, SandboxRef } from "../../src/index.ts";
+
+/** What the disturbed program is to do. */
+export type Order = {
+  readonly state: string;
+  /** A folder to be made when everything is open and the operation begins. */
+  readonly begun?: string;
+} & Operation;
+
+/** One call of the public interface. */
+export type Operation =
+  | { readonly operation: "open" }
+  | {
+      readonly operation: "create";
+      readonly planId: string;
+      readonly resource: Resource;
+      readonly strategy: string;
+    }
+  | {
+      readonly operation: "write";
+      readonly ref: SandboxRef;
+      readonly path: string;
+      readonly content: string;
+    }
+  | {
+      readonly operation: "checkpoint" | "restoreCheckpoint";
+      readonly ref: SandboxRef;
+      readonly checkpointId: string;
+    }
+  | {
+      readonly operation: "getPath" | "commit" | "rollback" | "undoCommit" | "cleanup";
+      readonly ref: SandboxRef;
+    };
+
+/** What the program said about its call. */
+export interface Told {
+  readonly outcome: "done" | "failed";
+  readonly ref?: SandboxRef | undefined;
+  readonly error?: ErrorJson;
+}

@@ -1,0 +1,17 @@
+import type { TracedProgram } from "../support/faults.ts";
+import type { Ground } from "./ground.ts";
+import type { Operation, Order } from "./order.ts";
+
+const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
+
+/** The program that does an operation, with the calls that matter: all on the ground, or those below a folder. */
+export function tracedProgram(
+  ground: Ground,
+  operation: Operation,
+  touching: readonly string[] = [ground.folder],
+): TracedProgram {
+  const { state, begun } = ground;
+  // An opening that is disturbed counts from its first call.
+  const order: Order = { state, ...(operation.operation !== "open" && { begun }), ...operation };
+  return { program: PROGRAM, args: [JSON.stringify(order)], touching };
+}

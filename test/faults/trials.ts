@@ -1,0 +1,57 @@
+import type { Fault, FaultPoint } from "../support/faults.ts";
+import { type FaultSettings, createRandom } from "./settings.ts";
+
+/** One disturbance. */
+export interface Trial {
+  readonly point: FaultPoint;
+  readonly fault: Fault;
+}
+
+/** The least that a sample takes of one shape. */
+const LEAST = 3;
+/** Calls that change nothing: to die there is to die at the next one. */
+const LOOKING = ["openat2", "flock"];
+const DEFAULT_ERROR: Fault = { error: "EIO" };
+
+/** A fault in words. */
+export function describeFault(fault: Fault): string {
+  if ("signal" in fault) return "killed";
+  if ("pretends" in fault) return "not done";
+  return `${fault.error}${isLasting(fault) ? " from then on" : ""}`;
+}
+
+/** Whether everything fails from the point on. */
+export function isLasting(fault: Fault): boolean {
+  return "error" in fault && fault.lasting === true;
+}
+
+/** Every fault at every point of the shard. */
+export function trialsOf(
+  points: readonly FaultPoint[],
+  faults: readonly Fault[],
+  { shard }: FaultSettings,
+): Trial[] {
+  const all = faults.flatMap((fault) => points.map((point) => ({ point, fault })));
+  return all.filter(isUseful).filter((_, at) => at % shard.of === shard.part - 1);
+}
+
+/** A tenth of the points, each with one of the faults. */
+export function sampleOf(
+  points: readonly FaultPoint[],
+  faults: readonly Fault[],
+  { seed }: FaultSettings,
+  name: string,
+): Trial[] {
+  const salt = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
+  const random = createRandom(seed ^ salt);
+  const trials = points.map((point) => {
+    const fault = faults[Math.floor(random() * faults.length)] ?? { signal: "KILL" };
+    return { point, fault: isUseful({ point, fault }) ? fault : DEFAULT_ERROR, rank: random() };
+  });
+  const wanted = Math.max(LEAST, Math.ceil(points.length / 10));
+  return trials.toSorted((a, b) => a.rank - b.rank).slice(0, wanted);
+}
+
+function isUseful({ point, fault }: Trial): boolean {
+  return !("signal" in fault && LOOKING.includes(point.call));
+}
