@@ -2,6 +2,7 @@ import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { joinPath } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
+import { typed } from "../beneath.ts";
 import { folderEntry } from "../folder-entry.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
@@ -149,7 +150,8 @@ class Comparison {
       isBaseIntact: before?.isIntact ?? false,
       after: record < 0 ? after : this.#asPublished(record, after),
       source: this.#source(path),
-      compareContent: () => this.#base.hasEqualContent(path, fd, name),
+      compareContent: () =>
+        typed(this.#request.workspace, path, () => this.#base.hasEqualContent(path, fd, name)),
       inodeKept: record >= 0 && this.#manifest.wide(record, FIELD.ino) === Number(after.ino),
     });
     if (change !== null) this.#changes.push(change);

@@ -2,6 +2,7 @@ import type { BytePath } from "../../model/byte-path.ts";
 import { nameOf, parentOf } from "../../model/byte-path.ts";
 import type { Change, ChangeKind } from "../../model/change.ts";
 import { close, isErrno } from "../../platform/native/index.ts";
+import { typed } from "../beneath.ts";
 import { hashAt, hashFile } from "../content.ts";
 import { isOutwardLink } from "../outward-link.ts";
 import { publicPath } from "../public-path.ts";
@@ -24,7 +25,7 @@ export interface DescribeRequest {
 export function describeChanges({ root, changes }: DescribeRequest): Change[] {
   return withRoot(root, (rootFd) => {
     const listed = changes.filter((change) => change.implied !== true);
-    const read = listed.map((change) => readChange(change, rootFd));
+    const read = listed.map((change) => typed(root, change.path, () => readChange(change, rootFd)));
     const renames = findRenames(read, (change) => hashBase(change, rootFd));
     return read.flatMap((change): Change[] => {
       const kind = kindOf(change);
