@@ -9,6 +9,7 @@ import {
   isErrno,
   listXattrs,
   mknodAt,
+  removeXattrAt,
   setXattr,
   setXattrAt,
   statAt,
@@ -128,14 +129,23 @@ export function setMark(fd: number, name: string, value: Uint8Array): void {
 
 /** Writes a mark on a name of an open folder, also where its owner may not write the entry. */
 export function setMarkAt(dirFd: number, name: string, mark: string, value: Uint8Array): void {
+  whileEntryWritable(dirFd, name, () => setXattrAt(dirFd, name, mark, value));
+}
+
+/** Takes a mark off a name of an open folder. Idempotent. */
+export function removeMarkAt(dirFd: number, name: string, mark: string): void {
+  whileEntryWritable(dirFd, name, () => removeXattrAt(dirFd, name, mark));
+}
+
+function whileEntryWritable(dirFd: number, name: string, work: () => void): void {
   try {
-    setXattrAt(dirFd, name, mark, value);
+    work();
   } catch (error) {
     if (!isErrno(error, "EACCES")) throw error;
     const { mode } = statAt(dirFd, name);
     chmodAt(dirFd, name, mode | OWNER_WRITE);
     try {
-      setXattrAt(dirFd, name, mark, value);
+      work();
     } finally {
       chmodAt(dirFd, name, mode);
     }

@@ -1,20 +1,7 @@
 import { SandboxCreationError, SandboxError, describeThrown } from "../../errors/index.ts";
+import { OVERLAY_MODES, type OverlayMode, type TriedMode } from "./mode-names.ts";
 import type { TrialSite } from "./trial.ts";
 import { tryFuse, tryKernel, tryUserNamespace } from "./trial.ts";
-
-/** How a sandbox shows its directory to programs; the order in which they are tried. */
-export const OVERLAY_MODES = ["kernel", "userns", "fuse", "copy"] as const;
-
-/** One of the modes. */
-export type OverlayMode = (typeof OVERLAY_MODES)[number];
-
-/** What became of a trial. */
-export interface TriedMode {
-  readonly mode: OverlayMode;
-  readonly works: boolean;
-  /** Why it does not work, or what was done to find out that it does. */
-  readonly reason: string;
-}
 
 /** The mode that a sandbox will use, and all that were tried for it. */
 export interface ChosenMode {

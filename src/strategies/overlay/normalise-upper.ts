@@ -19,6 +19,7 @@ import {
   markName,
   markOpaque,
   readFolderMarks,
+  removeMarkAt,
   setMarkAt,
   whileWritable,
 } from "./marks.ts";
@@ -69,14 +70,20 @@ function normaliseName(fd: number, name: string): void {
   unlinkAt(fd, name);
 }
 
-/** It notes the path that a file was copied from. */
+/**
+ * It notes the path that a file was copied from. The note must go: a later mount of it takes the copy and every other
+ * name of the same base file for one file, and shows the content of either.
+ */
 function normaliseFile(stack: LayerStack, fd: number, name: string): void {
   const origin = getXattrAt(fd, name, FUSE_ORIGIN)?.toString("latin1").replace(/\0.*$/s, "");
+  if (origin === undefined) return;
   const { dialect } = stack.upper;
-  if (origin === undefined || readBaseMarkAt(fd, name, dialect) !== null) return;
-  const path = origin.replace(/^(?:\.\/)+/, "") as RelativePath;
-  const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
-  setMarkAt(fd, name, markName(dialect, "cofferdam"), encodeBaseMark(mark));
+  if (readBaseMarkAt(fd, name, dialect) === null) {
+    const path = origin.replace(/^(?:\.\/)+/, "") as RelativePath;
+    const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
+    setMarkAt(fd, name, markName(dialect, "cofferdam"), encodeBaseMark(mark));
+  }
+  removeMarkAt(fd, name, FUSE_ORIGIN);
 }
 
 /** Whether a layer has names that fuse-overlayfs would take for its own notes. */

@@ -14,7 +14,7 @@ import {
 import { AT, OPEN, close, openAt } from "../../platform/native/index.ts";
 import type { Identity } from "../../tree/tree-entry.ts";
 import type { Dialect } from "./marks.ts";
-import type { OverlayMode, TriedMode } from "./modes.ts";
+import type { OverlayMode, TriedMode } from "./mode-names.ts";
 
 /** The identity of a real entry as it is kept on disk. */
 export interface StoredIdentity {

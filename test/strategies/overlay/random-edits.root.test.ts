@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import type { OverlayMode } from "../../../src/strategies/overlay/modes.ts";
+import type { OverlayMode } from "../../../src/strategies/overlay/mode-names.ts";
 import { lowerLayers } from "../../../src/strategies/overlay/mounts.ts";
 import { requireState } from "../../../src/strategies/overlay/sandbox-files.ts";
 import { type Editor, startEditor } from "../../property/editor.ts";
