@@ -1,4 +1,4 @@
-import type { OverlayMode } from "../../../src/strategies/overlay/modes.ts";
+import type { OverlayMode } from "../../../src/strategies/overlay/mode-names.ts";
 import { displayPath } from "../../../src/model/byte-path.ts";
 import type { TestSandbox } from "./sandbox.ts";
 import { spawnSync } from "node:child_process";
