@@ -24,7 +24,7 @@ async function live(
   script: string,
   look = "",
 ): Promise<Told> {
-  const mode = String(subject.properties?.["mode"] ?? "");
+  const mode = (subject.properties?.["mode"] ?? "") as string;
   const args = [join(user.home, "state"), join(user.home, "real"), subject.strategy, mode];
   const { code, stdout, stderr } = await runChild(program, [...args, script, look], {
     uid: user.uid,

@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 /** Reads a file again and again until the input ends, then prints how often each content was seen. */
 const [path = ""] = process.argv.slice(2);
 const seen = new Map<string, number>();
-let isOver = false;
+const input = { isOver: false };
 process.stdin.on("end", () => {
-  isOver = true;
+  input.isOver = true;
 });
 process.stdin.resume();
 process.stdout.write("ready\n");
-while (!isOver) {
+while (!input.isOver) {
   for (let at = 0; at < 200; at++) {
     let content: string;
     try {
