@@ -66,6 +66,18 @@ export class LinkNames {
     const first = byPath.get(primary.path);
     // The other names need the file where it is.
     if (first !== undefined) byPath.set(primary.path, { ...first, take: "clone" });
+    this.#forgetSplit(members, byPath);
+  }
+
+  /** All names of the base file are still names of one file: nothing was split. */
+  #forgetSplit(members: readonly Member[], byPath: Map<RelativePath, TreeChange>): void {
+    for (const { path } of members) {
+      const change = byPath.get(path);
+      if (change?.notes === undefined || change.before?.nlink !== members.length) continue;
+      const { notes, ...rest } = change;
+      const others = notes.filter((note) => note !== "hard link split");
+      byPath.set(path, others.length === 0 ? rest : { ...rest, notes: others });
+    }
   }
 
   #relinked(member: Member, linkTo: RelativePath): TreeChange {

@@ -15,7 +15,8 @@ import {
 } from "./mounts.ts";
 import { hasFuseNames, normaliseUpper } from "./normalise-upper.ts";
 import { recordBases } from "./record-bases.ts";
-import { NAMES, openLayers } from "./sandbox-files.ts";
+import { relinkAliases } from "./relink-aliases.ts";
+import { NAMES, openLayers, withSpare } from "./sandbox-files.ts";
 import { type OverlayState, type ViewKind, saveState } from "./state.ts";
 import { unmountAt } from "./unmount.ts";
 
@@ -95,9 +96,12 @@ export class LiveView {
   /** Brings marks of fuse-overlayfs into the kernel's language; only while nothing is mounted. */
   async #settle(place: OpenPlace, state: OverlayState): Promise<OverlayState> {
     if (!state.isFuseUpper) return state;
-    using stack = openLayers(place, state);
-    normaliseUpper(stack);
-    recordBases(stack, BigInt(state.base.timeNs));
+    await withSpare(place, (spare) => {
+      using stack = openLayers(place, state);
+      relinkAliases(stack, spare);
+      normaliseUpper(stack);
+      recordBases(stack, BigInt(state.base.timeNs));
+    });
     return await saveState(place.directory, { ...state, isFuseUpper: false });
   }
 

@@ -23,8 +23,7 @@ import {
   setMarkAt,
   whileWritable,
 } from "./marks.ts";
-
-const FUSE_ORIGIN = "user.fuseoverlayfs.origin";
+import { FUSE_ORIGIN, originPath } from "./relink-aliases.ts";
 
 /**
  * Brings what fuse-overlayfs wrote into the upper layer into the kernel's language, so that every mount and reader
@@ -75,12 +74,12 @@ function normaliseName(fd: number, name: string): void {
  * name of the same base file for one file, and shows the content of either.
  */
 function normaliseFile(stack: LayerStack, fd: number, name: string): void {
-  const origin = getXattrAt(fd, name, FUSE_ORIGIN)?.toString("latin1").replace(/\0.*$/s, "");
+  const origin = getXattrAt(fd, name, FUSE_ORIGIN);
   if (origin === undefined) return;
   const { dialect } = stack.upper;
   if (readBaseMarkAt(fd, name, dialect) === null) {
-    const path = origin.replace(/^(?:\.\/)+/, "") as RelativePath;
-    const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
+    const key = pathKey(originPath(origin));
+    const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: key };
     setMarkAt(fd, name, markName(dialect, "cofferdam"), encodeBaseMark(mark));
   }
   removeMarkAt(fd, name, FUSE_ORIGIN);

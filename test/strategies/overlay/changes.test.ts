@@ -107,26 +107,18 @@ describe.each(LAYERED_MODES)("in mode %s", (mode) => {
       "echo new >new; ln new second; ln new third; echo edit >>one; ln other alias",
     );
     const { changes } = await sandbox.workspace.changes(sandbox.place);
-    // fuse-overlayfs takes both names of the base for one file and may note the edit under the other.
-    const edited = mode === "fuse" ? /^(?:one|two)$/ : /^one$/;
-    const found = changes
-      .filter(({ implied }) => implied !== true)
-      .map((change) => (edited.test(change.path) ? { ...change, path: at("one") } : change))
-      .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    const found = changes.filter(({ implied }) => implied !== true);
     expect(found.map(({ path, linkTo }) => [path, linkTo])).toEqual([
       ["alias", "other"],
       ["new", undefined],
       ["one", undefined],
       ["second", "new"],
       ["third", "new"],
+      // fuse-overlayfs keeps hard links of the base, the kernel splits them.
+      ...(mode === "fuse" ? [["two", "one"]] : []),
     ]);
-    expect(found.map(({ notes }) => notes)).toEqual([
-      undefined,
-      undefined,
-      ["hard link split"],
-      undefined,
-      undefined,
-    ]);
+    const split = found.filter(({ notes }) => notes?.includes("hard link split"));
+    expect(split.map(({ path }) => path)).toEqual(mode === "fuse" ? [] : ["one"]);
     // A file that the sandbox still has under another name must not become a file of the real tree.
     expect(new Set(found.filter(({ path }) => path !== "one").map(({ take }) => take))).toEqual(
       new Set(["clone"]),

@@ -317,3 +317,31 @@ it("leaves other mounts inside the resource alone and says so", async () => {
   expect(skipped).toEqual([{ path: "d/disk", reason: "otherMount" }]);
   runIn(root, "umount d/disk");
 });
+
+it("keeps an edit of a file with several names under all of them where fuse-overlayfs notes only one", async () => {
+  const root = makeRoot();
+  runIn(
+    root,
+    "echo base >one; ln one two; mkdir deep; ln one deep/three; ln one four; ln one five",
+  );
+  await using sandbox = await makeSandbox(root, { mode: "fuse" });
+  const { workspace, place } = sandbox;
+  runIn(
+    await pathOf(sandbox),
+    "ls -R >/dev/null; echo edit >>one; rm four; echo other >x; mv x five",
+  );
+  await workspace.quiesce(place, "commit");
+  const { changes } = await workspace.changes(place);
+  const listed = changes.filter(({ implied }) => implied !== true);
+  expect(listed.map(({ path, linkTo }) => [path, linkTo])).toEqual([
+    ["deep/three", undefined],
+    ["five", undefined],
+    ["four", undefined],
+    ["one", "deep/three"],
+    ["two", "deep/three"],
+  ]);
+  const shown = await pathOf(sandbox);
+  expect(runIn(shown, "cat one two deep/three five; stat -c %h one")).toBe(
+    `${"base\nedit\n".repeat(3)}other\n3\n`,
+  );
+});
