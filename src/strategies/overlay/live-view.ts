@@ -102,7 +102,7 @@ export class LiveView {
       normaliseUpper(stack);
       recordBases(stack, BigInt(state.base.timeNs));
     });
-    return await saveState(place.directory, { ...state, isFuseUpper: false });
+    return saveState(place.directory, { ...state, isFuseUpper: false });
   }
 
   async #make(place: OpenPlace, state: OverlayState, view: ViewKind): Promise<BytePath> {
