@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CofferdamOptions, type Resource, openCofferdam } from "../index.ts";
+import { openCofferdam } from "../index.ts";
+import type { Cofferdam, CofferdamOptions, Resource, SandboxRef } from "../index.ts";
+import type { ProgramResult } from "./run-program.ts";
 import { plantTree } from "./sample-tree.ts";
 import type { ConformanceSession, ConformanceSubject } from "./subject.ts";
 
@@ -15,7 +17,13 @@ export interface DirectorySubjectInit {
   readonly options?: CofferdamOptions;
   /** Properties of every resource, for strategies that take some. */
   readonly properties?: Resource["properties"];
-  readonly runInWorkspace?: ConformanceSession["runInWorkspace"];
+  /** How programs work in a sandbox when not in the directory that `getPath` gives. */
+  readonly runInWorkspace?: (
+    cofferdam: Cofferdam,
+    ref: SandboxRef,
+    program: string,
+    args: readonly string[],
+  ) => Promise<ProgramResult>;
 }
 
 /** A subject whose resources are directories and whose state lies beside them on the same file system. */
@@ -37,7 +45,10 @@ async function openSession(init: DirectorySubjectInit): Promise<ConformanceSessi
     options,
     folder,
     privateFolders: [stateDirectory],
-    ...(runInWorkspace !== undefined && { runInWorkspace }),
+    ...(runInWorkspace !== undefined && {
+      runInWorkspace: (ref: SandboxRef, program: string, args: readonly string[]) =>
+        runInWorkspace(cofferdam, ref, program, args),
+    }),
     makeResource: async (tree) => {
       const resourceId = `resource-${++made}`;
       const location = join(folder, resourceId);

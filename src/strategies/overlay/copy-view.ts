@@ -84,6 +84,8 @@ export function scanCopiedView(place: SandboxPlace): CopiedEntries {
 /** What changed in the copy since it was made or last folded back. */
 export interface CopiedChanges {
   readonly entries: CopiedEntries;
+  /** What the copy was made with. */
+  readonly known: ReadonlySet<RelativePath>;
   /** New or touched paths, parents first. */
   readonly touched: readonly RelativePath[];
   /** Paths that are gone, parents first; nothing below another one of them is listed. */
@@ -101,7 +103,7 @@ export function compareCopiedView(place: SandboxPlace): CopiedChanges {
   );
   const gone = new Set(lines.map(([path]) => path).filter((path) => !entries.has(path)));
   const removed = [...gone].filter((path) => !gone.has(parentFolder(path))).sort();
-  return { entries, touched, removed };
+  return { entries, known: new Set(known.keys()), touched, removed };
 }
 
 function parentFolder(path: RelativePath): RelativePath {

@@ -5,7 +5,7 @@ import { attributesOf, setLinkAttributes } from "../../tree/entry-attributes.ts"
 import { openFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
-import { markCopy } from "./base-mark.ts";
+import { markCopy, pathKey, writeBaseMark } from "./base-mark.ts";
 import { compareCopiedView, copiedTree, rememberCopiedView } from "./copy-view.ts";
 import { startUpper } from "./layer-control.ts";
 import { LayerEditor } from "./layer-editor.ts";
@@ -28,13 +28,13 @@ export async function foldCopiedView(
   place: SandboxPlace,
   state: OverlayState,
 ): Promise<OverlayState> {
-  const { entries, touched, removed } = compareCopiedView(place);
+  const { entries, known, touched, removed } = compareCopiedView(place);
   if (touched.length === 0 && removed.length === 0) return state;
   const next = await startUpper(place, state);
   await withSpare(place, (spare) => {
     using stack = openLayers(place, next);
     withRoot(copiedTree(place), (copyFd) => {
-      const folding = new Folding(stack, spare, copyFd);
+      const folding = new Folding(stack, spare, copyFd, known);
       for (const path of removed) folding.remove(path);
       for (const path of touched) folding.put(path, entries.get(path));
       for (const path of touched.toReversed()) folding.finishFolder(path, entries.get(path));
@@ -55,10 +55,17 @@ class Folding {
   readonly #stack: LayerStack;
   readonly #spare: SpareFolder;
   readonly #copyFd: number;
+  readonly #known: ReadonlySet<RelativePath>;
   readonly #editor: LayerEditor;
   readonly #links = new Map<string, RelativePath>();
 
-  constructor(stack: LayerStack, spare: SpareFolder, copyFd: number) {
+  constructor(
+    stack: LayerStack,
+    spare: SpareFolder,
+    copyFd: number,
+    known: ReadonlySet<RelativePath>,
+  ) {
+    this.#known = known;
     this.#stack = stack;
     this.#spare = spare;
     this.#copyFd = copyFd;
@@ -112,16 +119,24 @@ class Folding {
     const node = findNode(this.#stack, path);
     const fd = openFolder(this.#copyFd, parentOf(path));
     try {
-      copyFileTo(fd, nameOf(path), this.#spare.fd, spare, { reflink: "auto" });
+      const options = { reflink: "auto", specialBits: true } as const;
+      copyFileTo(fd, nameOf(path), this.#spare.fd, spare, options);
     } finally {
       close(fd);
     }
-    if (node?.kind !== "leaf") return;
-    // The copy had no special bits to begin with: the file keeps those that the view has.
+    const isLost = node === null && this.#known.has(path);
+    if (node?.kind !== "leaf" && !isLost) return;
     const copyFd = openAt(this.#spare.fd, spare, OPEN.readOnly | OPEN.noFollow);
     try {
-      const { mode, type } = readNode(this.#stack, node);
-      markCopy(this.#stack, copyFd, path, type === "file" ? mode & SPECIAL_BITS : 0);
+      if (node?.kind === "leaf") {
+        // The copy had no special bits to begin with: the file keeps those that the view has.
+        const { mode, type } = readNode(this.#stack, node);
+        markCopy(this.#stack, copyFd, path, type === "file" ? mode & SPECIAL_BITS : 0);
+      } else {
+        // Somebody removed the real file meanwhile: this is no new one.
+        const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
+        writeBaseMark(copyFd, this.#stack.upper.dialect, mark);
+      }
     } finally {
       close(copyFd);
     }

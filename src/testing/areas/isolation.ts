@@ -5,6 +5,7 @@ import type { AreaRules } from "../area.ts";
 import { sameEntries } from "../assertions.ts";
 import { EDITS } from "../edits.ts";
 import { IN_PLACE, ISOLATED, WITH_PATH } from "../needs.ts";
+import { SAMPLE_TREE } from "../sample-tree.ts";
 
 /** Who sees an edit, and when. */
 export const ISOLATION: AreaRules = {
@@ -24,10 +25,11 @@ export const ISOLATION: AreaRules = {
     {
       title: "keeps edits by programs away from the resource (R12)",
       needs: [ISOLATED, WITH_PATH],
+      tree: { ...SAMPLE_TREE, "shared/file": "shared\n" },
       prove: async (trial) => {
         const ref = await trial.create();
         const before = await trial.original();
-        await trial.run(ref, EDITS);
+        await trial.run(ref, `${EDITS}\nprintf 'in place\\n' >> shared/file`);
         sameEntries(await trial.original(), before, "the resource after a program's edits");
       },
     },

@@ -145,7 +145,10 @@ export const SECURITY: AreaRules = {
         await trial.run(ref, "printf 'exit 0\\n' >> docs/guide.md");
         await trial.strategy.checkpoint(ref, "kept");
         for (const folder of trial.session.privateFolders) {
-          assert.equal(await trial.runIn(folder, "find . -xdev -perm /7000"), "");
+          assert.equal(
+            await trial.runIn(folder, "find . -xdev ! -readable -prune -o -perm /7000 -print"),
+            "",
+          );
         }
         await trial.strategy.commit(ref);
         assert.equal(await trial.runIn(trial.location, "stat -c %a bin/special"), "6755\n");

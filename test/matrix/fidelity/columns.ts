@@ -8,6 +8,8 @@ export interface Column {
   readonly properties?: Resource["properties"];
   /** Programs run where the kernel has the sandbox mounted for them alone. */
   readonly inNamespace?: boolean;
+  /** There is no FUSE, so that the directory for programs is a copy. */
+  readonly withoutFuse?: boolean;
   /** A commit cannot be taken back. */
   readonly noUndo?: boolean;
 }
@@ -16,6 +18,14 @@ const overlay = (mode: string): Pick<Column, "strategyName" | "properties"> => (
   strategyName: "overlay",
   properties: { mode },
 });
+
+/** Layers whose directory for programs is a copy that is folded back. */
+export const COPIED_VIEW: Column = {
+  name: "overlay, userns without FUSE",
+  user: "nobody",
+  ...overlay("userns"),
+  withoutFuse: true,
+};
 
 /** Every strategy and mode, as root and without. */
 export const COLUMNS: readonly Column[] = [

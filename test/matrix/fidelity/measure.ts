@@ -9,7 +9,7 @@ import {
   oracleDifferences,
   takeOracle,
 } from "../../support/oracle.ts";
-import { asOrdinaryUser } from "../../support/with-fuse.ts";
+import { asOrdinaryUser } from "../../support/as-ordinary-user.ts";
 import type { Committed, Work } from "../programs/work.ts";
 import { ASPECTS, type Aspect, folderOf, scriptOf } from "./aspects.ts";
 import type { Column } from "./columns.ts";

@@ -1,0 +1,3 @@
+import { conformanceOn } from "./conformance-on.ts";
+
+await conformanceOn("xfs");
