@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Cofferdam, SandboxRef } from "../../../src/index.ts";
+import type { Change, Cofferdam, SandboxRef } from "../../../src/index.ts";
 import {
   type Ground,
   PLAN,
@@ -94,8 +94,11 @@ export function writeShape(subject: Subject, template: Template): Shape {
       const { changes } = await sandbox.diff();
       const ending = found === content ? "new" : "old";
       if (ending === "old") assert.equal(found, "old\n");
+      // A folder's time is set after the file is in place, so a kill in between leaves the present time.
+      const isFolderTime = ({ kind, after }: Change): boolean =>
+        kind === "attributesChanged" && after?.type === "directory";
       assert.deepEqual(
-        changes.map((change) => [change.path, change.kind]),
+        changes.filter((change) => !isFolderTime(change)).map(({ path: at, kind }) => [at, kind]),
         ending === "new" ? [[path, "modified"]] : [],
       );
       // A failure after the file was put in place does not take it away again.
