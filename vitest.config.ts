@@ -47,6 +47,9 @@ function project(
   };
 }
 
+/** Every mode on every file system, and the fidelity table: run by hand until their time is known. */
+const WHOLE_MATRIX = ["test/matrix/conformance-*.test.ts", "test/matrix/fidelity.test.ts"];
+
 /** A folder for the results of each run, from which .ci/run makes its sum. */
 const results = process.env["COFFERDAM_TEST_RESULTS"];
 const resultFiles: ["json", { outputFile: string }][] =
@@ -71,10 +74,14 @@ export default defineConfig({
           "test/matrix/**",
           "test/faults/sweep/**",
           "test/quality/**",
+          "test/package/**",
+          // They start children as an ordinary user by themselves.
+          "test/conformance/**",
           "test/**/*.root.test.ts",
         ],
       }),
-      project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
+      project("matrix", { include: ["test/matrix/**/*.test.ts"], exclude: WHOLE_MATRIX }),
+      project("whole-matrix", { include: WHOLE_MATRIX }),
       project("faults", { include: ["test/faults/sweep/**/*.test.ts"] }),
     ],
   },
