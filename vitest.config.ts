@@ -74,8 +74,8 @@ export default defineConfig({
           "test/matrix/**",
           "test/faults/sweep/**",
           "test/quality/**",
+          // Not seen to pass as an ordinary user yet: packing, and the kit where only root may open /dev/fuse.
           "test/package/**",
-          // They start children as an ordinary user by themselves.
           "test/conformance/**",
           "test/**/*.root.test.ts",
         ],
