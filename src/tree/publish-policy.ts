@@ -1,7 +1,7 @@
 import { SandboxCommitError } from "../errors/index.ts";
 import type { PublishPolicy } from "../contract/strategy.ts";
 import { type BytePath, displayPath } from "../model/byte-path.ts";
-import { isOutwardLink } from "./outward-link.ts";
+import { OutwardLinks } from "./outward-link.ts";
 import { newSpecialBits } from "./special-bits.ts";
 import type { TreeChange } from "./tree-change.ts";
 
@@ -15,14 +15,13 @@ export function applyPolicy(
   root: BytePath,
   policy: PublishPolicy,
 ): TreeChange[] {
+  const outward = new OutwardLinks(root, changes);
   return changes.map((change) => {
     const { before, after } = change;
     if (after === null) return change;
-    if (after.type === "symlink" && after.target !== null && policy.outwardLinks !== "allow") {
-      const isNew = before?.target !== after.target;
-      if (isNew && isOutwardLink(change.path, after.target, root)) {
-        throw refused(change, "outwardLink", "points outside the resource", "outwardLinks");
-      }
+    const isNewLink = after.type === "symlink" && before?.target !== after.target;
+    if (isNewLink && policy.outwardLinks !== "allow" && outward.has(change)) {
+      throw refused(change, "outwardLink", "points outside the resource", "outwardLinks");
     }
     const bits = newSpecialBits(before, after);
     if (bits === 0 || policy.specialBits === "allow" || inheritsGroup(change, bits)) return change;

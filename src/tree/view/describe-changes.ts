@@ -4,7 +4,7 @@ import type { Change, ChangeKind } from "../../model/change.ts";
 import { close, isErrno } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { hashAt, hashFile } from "../content.ts";
-import { isOutwardLink } from "../outward-link.ts";
+import { OutwardLinks } from "../outward-link.ts";
 import { publicPath } from "../public-path.ts";
 import { newSpecialBits } from "../special-bits.ts";
 import { findIdentity } from "../read-entry.ts";
@@ -26,11 +26,12 @@ export function describeChanges({ root, changes }: DescribeRequest): Change[] {
   return withRoot(root, (rootFd) => {
     const listed = changes.filter((change) => change.implied !== true);
     const read = listed.map((change) => typed(root, change.path, () => readChange(change, rootFd)));
+    const outward = new OutwardLinks(root, changes);
     const renames = findRenames(read, (change) => hashBase(change, rootFd));
     return read.flatMap((change): Change[] => {
       const kind = kindOf(change);
       if (kind === null) return [];
-      const notes = notesOf(change, root);
+      const notes = notesOf(change, outward);
       const { from, to } = renames.get(change.path) ?? {};
       return [
         {
@@ -90,16 +91,10 @@ function kindOf(change: ReadChange): ChangeKind | null {
   return before.mode === after.mode ? "attributesChanged" : "modeChanged";
 }
 
-function notesOf(change: TreeChange, root: BytePath): string[] {
+function notesOf(change: TreeChange, outward: OutwardLinks): string[] {
   const notes = [...(change.notes ?? [])];
   const { before, after } = change;
-  if (
-    after?.type === "symlink" &&
-    after.target !== null &&
-    isOutwardLink(change.path, after.target, root)
-  ) {
-    notes.push("link points outside");
-  }
+  if (outward.has(change)) notes.push("link points outside");
   if (after !== null && newSpecialBits(before, after) !== 0) notes.push("sets special mode bits");
   return notes;
 }
