@@ -64,6 +64,8 @@ export interface TransactionPart {
   readonly member: number;
   /** `undo` publishes the earlier state again. */
   readonly kind: "commit" | "undo";
+  /** Another process began this, maybe long ago: what others changed since must stay as it is, and be told. */
+  readonly recovering?: boolean;
   /** What `prepare` returned; kept durably with the intent. An object with `noop: true` means that nothing is to be done. */
   readonly record: Json;
   /** For an undo: the commit that is taken back, with the record it was made with, where one is known. */

@@ -23,7 +23,7 @@ export async function recoverTransaction(engine: Engine, ulid: string): Promise<
   }
   const { gid, kind, message } = intent;
   const members = await withStrategies(engine, intent.members);
-  const context = { gid, ulid, kind };
+  const context = { gid, ulid, kind, recovering: true };
   const run = new TransactionRun(
     engine,
     transaction,

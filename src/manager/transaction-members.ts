@@ -13,6 +13,8 @@ export interface MemberContext {
   readonly gid: string;
   readonly ulid: string;
   readonly kind: TransactionKind;
+  /** Whether another process began the transaction. */
+  readonly recovering?: boolean;
 }
 
 /** The two-phase calls of all members, in order; every one of them may be repeated. */

@@ -1,7 +1,8 @@
-import { close, isErrno, syncfs } from "../../platform/native/index.ts";
+import { OPEN, close, isErrno, openAt, syncfs } from "../../platform/native/index.ts";
 import { type RemainingEntry, removeTree } from "../remove-tree.ts";
 import { type MovedSource, readMovePlan, returnMoves } from "./moved-sources.ts";
 import { type OpenStage, openParent, openStage } from "./open-place.ts";
+import { isMarkedShelved } from "./shelved-mark.ts";
 import type { PublishPlace } from "./step.ts";
 
 /** What was left of a stage that should be gone. */
@@ -22,20 +23,29 @@ export function abandonStage(place: PublishPlace): AbandonedStage {
 }
 
 /**
- * Removes a stage with all undo data in it. Idempotent; follows no link and enters no other mount. Gives what could
- * not be removed.
+ * Removes a stage with all undo data in it, unless it holds versions that somebody else made. Idempotent; follows no
+ * link and enters no other mount. Gives what could not be removed.
  */
 export function dropStage({ stage }: Pick<PublishPlace, "stage">): RemainingEntry[] {
   try {
     const { fd, name } = openParent(stage);
     try {
-      return removeTree(fd, name);
+      return holdsShelved(fd, name) ? [] : removeTree(fd, name);
     } finally {
       close(fd);
     }
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
+  }
+}
+
+function holdsShelved(parentFd: number, name: string): boolean {
+  const fd = openAt(parentFd, name, OPEN.readOnly | OPEN.directory | OPEN.noFollow);
+  try {
+    return isMarkedShelved(fd);
+  } finally {
+    close(fd);
   }
 }
 

@@ -26,12 +26,32 @@ export function lookAtApplied(context: PublishContext): AppliedStep[] {
   return context.list.steps.map((step) => ({
     published:
       step.staged === null ? [] : collect(context.now, context.placeOf(step), step, step.staged),
-    kept: collect(context.slot, context.keptOf(step), step, step.old),
+    kept: isStillStaged(context, step)
+      ? []
+      : collect(context.slot, context.keptOf(step), step, step.old),
   }));
 }
 
-/** Entries that came out of the tree and are not what the step expected there. */
-export function shelvedBy(context: PublishContext, step: Step, { kept }: AppliedStep): Shelved[] {
+/** Whether a step was left undone because of what somebody else put at its path. */
+export function isStillStaged(context: PublishContext, step: Step): boolean {
+  const { fd, name } = context.slotOf(step);
+  return (
+    step.staged !== null && lookAt(context.slot, fd, name) && context.slot.ino === step.staged.ino
+  );
+}
+
+/** Entries of others: those that came out of the tree, and one that is where the step's own entry should be. */
+export function shelvedBy(
+  context: PublishContext,
+  step: Step,
+  { published, kept }: AppliedStep,
+): Shelved[] {
+  const isOwn = step.staged === null || published[0]?.[1].ino === step.staged.ino;
+  const inPlace: Shelved[] = isOwn ? [] : [{ path: step.path, keptAt: null }];
+  return [...inPlace, ...takenOut(context, step, kept)];
+}
+
+function takenOut(context: PublishContext, step: Step, kept: readonly RecordedEntry[]): Shelved[] {
   const expected = new Map<RelativePath, EntryRecord>(step.below);
   if (step.old !== null) expected.set(step.path, step.old);
   return kept.flatMap(([path, record]) => {

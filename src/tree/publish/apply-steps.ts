@@ -7,6 +7,7 @@ import {
   writeApplied,
 } from "./applied-record.ts";
 import { applyStep } from "./apply-step.ts";
+import { isForeign } from "./foreign-edit.ts";
 import { type PublishContext, openContext } from "./publish-context.ts";
 import { loosenFolders, settleFolder, syncFolders } from "./settle-folders.ts";
 import type { PublishPlace } from "./step.ts";
@@ -45,7 +46,8 @@ function publishAll(context: PublishContext, progress: Progress): void {
   loosenFolders(context);
   for (const step of steps) {
     progress.path = step.path;
-    applyStep(context, step);
+    if (!context.leavesForeign || !isForeign(context, step)) applyStep(context, step);
+    else if (step.staged === null) progress.shelved.push({ path: step.path, keptAt: null });
     progress.done++;
   }
   for (let position = folders.length - 1; position >= 0; position--) {

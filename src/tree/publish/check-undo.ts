@@ -2,7 +2,7 @@ import { RecordDamagedError } from "../../errors/index.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { isErrno, statFd } from "../../platform/native/index.ts";
 import { readFolderAttributes } from "../folder-attributes.ts";
-import { type AppliedStep, readApplied } from "./applied-record.ts";
+import { type AppliedStep, isStillStaged, readApplied } from "./applied-record.ts";
 import { isSameEntry, lookAt } from "./entry-record.ts";
 import type { Place } from "./move-entry.ts";
 import { type PublishContext, openContext } from "./publish-context.ts";
@@ -56,7 +56,8 @@ function check(context: PublishContext, applied: readonly AppliedStep[]): UndoCh
         ? [step.path]
         : differences(context, context.placeOf(step), step, own.published);
     for (const path of changed) foreign.add(path);
-    const lost = differences(context, context.keptOf(step), step, own.kept);
+    const isLeft = isStillStaged(context, step);
+    const lost = isLeft ? [] : differences(context, context.keptOf(step), step, own.kept);
     // An old file that has a further name in somebody's hands was changed through that name.
     if (lost.length > 0 && isShared(context, step, own)) foreign.add(step.path);
     else missing.push(...lost);

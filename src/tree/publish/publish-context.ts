@@ -33,6 +33,8 @@ export class PublishContext implements Disposable {
   readonly root: OpenRoot;
   readonly stage: OpenStage;
   readonly list: StepList;
+  /** Whether edits of others stay in place; see `PublishPlace`. */
+  readonly leavesForeign: boolean;
   /** What was looked at last at a step's path, and at its place in the stage. */
   readonly now = new StatBuffer();
   readonly slot = new StatBuffer();
@@ -40,10 +42,11 @@ export class PublishContext implements Disposable {
   readonly #seen = new Set<number>();
   #keptFd: number | null;
 
-  constructor(root: OpenRoot, stage: OpenStage, list: StepList) {
+  constructor(root: OpenRoot, stage: OpenStage, list: StepList, leavesForeign: boolean) {
     this.root = root;
     this.stage = stage;
     this.list = list;
+    this.leavesForeign = leavesForeign;
     this.#keptFd = openIfThere(stage.fd);
   }
 
@@ -168,7 +171,8 @@ export function openContext(place: PublishPlace): PublishContext {
     const packed = readRecord(stage.fd, "steps");
     if (packed === null) throw damagedSteps();
     const list = unpackSteps(packed);
-    return new PublishContext(openRoot(place.root, list.only), stage, list);
+    const root = openRoot(place.root, list.only);
+    return new PublishContext(root, stage, list, place.leavesForeign === true);
   } catch (error) {
     stage[Symbol.dispose]();
     throw error;

@@ -1,6 +1,7 @@
 import { isErrno, linkAt, unlinkAt } from "../../platform/native/index.ts";
 import type { AppliedStep } from "./applied-record.ts";
 import { lookAt } from "./entry-record.ts";
+import { isEdited } from "./foreign-edit.ts";
 import { exchangeEntries, moveEntry, renameOver } from "./move-entry.ts";
 import type { PublishContext } from "./publish-context.ts";
 import type { Step } from "./step.ts";
@@ -9,7 +10,7 @@ const ATTEMPTS = 20;
 
 /**
  * Takes one step back, or recognises that it was never done or is taken back already. Whatever somebody else put at the
- * path since ends in the stage, unless nothing was there before the step: then it stays.
+ * path since ends in the stage, unless nothing was there before the step or edits of others are to stay: then it stays.
  */
 export function reverseStep(
   context: PublishContext,
@@ -33,7 +34,7 @@ function putBack(context: PublishContext, step: Step, applied: AppliedStep | und
   const place = context.placeOf(step);
   if (!lookAt(context.now, place.fd, place.name)) {
     moveEntry(kept.fd, kept.name, place.fd, place.name);
-  } else if (!isOld(context, step, applied)) swapOut(context, step);
+  } else if (!context.leavesForeign && !isOld(context, step, applied)) swapOut(context, step);
 }
 
 function withdraw(
@@ -50,12 +51,14 @@ function withdraw(
   const isTaken = lookAt(context.now, place.fd, place.name);
   const isOurs = isTaken && context.now.ino === ino;
   const isKept = lookAt(context.slot, kept.fd, kept.name) && context.slot.ino !== ino;
+  if (context.leavesForeign && isOurs && isEdited(context, step)) return;
   if (isOurs && !isKept) moveEntry(place.fd, place.name, staged.fd, staged.name);
   else if (isOurs) swapOut(context, step);
   else if (!isKept) return;
   else if (!isTaken) moveEntry(kept.fd, kept.name, place.fd, place.name);
   else if (context.now.ino === context.slot.ino) unlinkAt(kept.fd, kept.name);
-  else if (!isStaged && step.old !== null && !isOld(context, step, applied)) swapOut(context, step);
+  else if (context.leavesForeign || isStaged || step.old === null) return;
+  else if (!isOld(context, step, applied)) swapOut(context, step);
 }
 
 /** Whether what is at the path is what was there before the step. */

@@ -4,6 +4,7 @@ import { lookAtReversed } from "./look-at-reversed.ts";
 import { openContext } from "./publish-context.ts";
 import { reverseStep } from "./reverse-step.ts";
 import { loosenFolders, settleFolder, syncFolders } from "./settle-folders.ts";
+import { markShelved } from "./shelved-mark.ts";
 import type { PublishPlace } from "./step.ts";
 import { Progress, type StepsResult } from "./steps-result.ts";
 
@@ -42,6 +43,9 @@ export function reverseSteps(place: PublishPlace): StepsResult {
     progress.attempt(context.folderAt(position).path, () =>
       settleFolder(context, position, "reverse"),
     );
+  }
+  if (progress.shelved.some(({ keptAt }) => keptAt !== null)) {
+    progress.attempt(null, () => markShelved(context.stage.fd));
   }
   progress.attempt(null, () => syncFolders(context));
   return progress.result(context.mode);

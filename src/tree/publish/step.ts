@@ -73,4 +73,9 @@ export interface PublishPlace {
   readonly root: BytePath;
   /** The folder of this transaction and resource, on the root's file system. Absolute. */
   readonly stage: BytePath;
+  /**
+   * Whether time has passed since the steps were verified, as after a crash: what somebody else made of a path
+   * meanwhile then stays where it is, instead of being taken aside.
+   */
+  readonly leavesForeign?: boolean;
 }

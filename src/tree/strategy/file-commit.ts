@@ -93,17 +93,22 @@ export class FileCommit {
   }
 
   /** Publishes what was staged. Idempotent. */
-  async apply(place: OpenPlace, record: CommitRecord): Promise<CommitResult> {
+  async apply(
+    place: OpenPlace,
+    record: CommitRecord,
+    leavesForeign = false,
+  ): Promise<CommitResult> {
     if (record.noop) return this.#result(place, record, [], null);
-    const report = await runTask("applySteps", { root: place.root, stage: record.stage });
+    const at = { root: place.root, stage: record.stage, leavesForeign };
+    const report = await runTask("applySteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     await writeCommitted(place, record);
     return this.#result(place, record, report.shelved.map(describeShelved), report.mode);
   }
 
   /** Takes a partly applied commit back, exactly, and hands the edits back to the sandbox. Idempotent. */
-  async reverse(place: OpenPlace, record: CommitRecord): Promise<void> {
-    if (!record.noop) await this.#takeBack(place, record);
+  async reverse(place: OpenPlace, record: CommitRecord, leavesForeign = false): Promise<void> {
+    if (!record.noop) await this.#takeBack(place, record, leavesForeign);
   }
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
@@ -138,9 +143,13 @@ export class FileCommit {
   }
 
   /** Brings the earlier state back and hands the edits back to the sandbox. Idempotent. */
-  async applyUndo(place: OpenPlace, record: CommitRecord): Promise<CommitResult> {
+  async applyUndo(
+    place: OpenPlace,
+    record: CommitRecord,
+    leavesForeign = false,
+  ): Promise<CommitResult> {
     if (record.noop) await forgetCommitted(place);
-    else await this.#takeBack(place, record);
+    else await this.#takeBack(place, record, leavesForeign);
     return this.#result(place, record, [], null);
   }
 
@@ -150,10 +159,15 @@ export class FileCommit {
   }
 
   /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
-  async #takeBack(place: OpenPlace, record: CommitRecord): Promise<void> {
+  async #takeBack(place: OpenPlace, record: CommitRecord, leavesForeign: boolean): Promise<void> {
     const at = { root: place.root, stage: record.stage };
-    const report = await runTask("reverseSteps", at);
+    const report = await runTask("reverseSteps", { ...at, leavesForeign });
     if (report.failure !== null) throw stepFailure(report, record.stage);
+    if (report.shelved.length > 0) {
+      const { sandboxId } = place.ref;
+      const edits = report.shelved.map(describeShelved);
+      this.#host.emit("sandbox.editsShelved", { sandboxId, edits }, "warning");
+    }
     const { base } = await runTask("giveBack", at);
     const own = new Map(base);
     // The sandbox has its own side alone again: what it was merged with still stands against it.

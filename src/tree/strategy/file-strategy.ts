@@ -247,16 +247,18 @@ export abstract class FileStrategy implements SandboxStrategy {
   async commitPrepared(ref: SandboxRef, tx: TransactionPart): Promise<CommitResult> {
     const place = await this.#place(ref);
     const record = tx.record as unknown as CommitRecord;
-    return tx.kind === "undo"
-      ? this.#commits.applyUndo(place, record)
-      : this.#commits.apply(place, record);
+    const { kind, recovering } = tx;
+    return kind === "undo"
+      ? this.#commits.applyUndo(place, record, recovering)
+      : this.#commits.apply(place, record, recovering);
   }
 
   async reversePrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
     const place = await this.#place(ref);
     const record = tx.record as unknown as CommitRecord;
-    if (tx.kind === "undo") await this.#commits.apply(place, record);
-    else await this.#commits.reverse(place, record);
+    const { kind, recovering } = tx;
+    if (kind === "undo") await this.#commits.apply(place, record, recovering);
+    else await this.#commits.reverse(place, record, recovering);
   }
 
   async abandonPrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
