@@ -31,7 +31,16 @@ const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "cofferdam-be
 const times = new Times();
 const note = (text) => process.stderr.write(`${text}\n`);
 
-/** Sandboxes stay until the end: on ext4, creating files after a mass deletion is ten times slower. */
+/** Nothing that was written before has to be waited for by what is measured now. */
+const settle = () => execFileSync("sync");
+
+/** Every round another order, so that nobody always runs into a warm or a busy disk. */
+const inTurn = (subjects, round) => subjects.map((_, n) => subjects[(n + round) % subjects.length]);
+
+/**
+ * All creations come first and all removals last: on ext4, creating files after a mass deletion is ten times slower,
+ * whoever does it.
+ */
 async function measureSize(coffer, size) {
   const tree = join(folder, `tree-${size}`);
   const paths = makeTree(tree, size);
@@ -39,52 +48,46 @@ async function measureSize(coffer, size) {
   const repository = join(folder, `repository-${size}`);
   execFileSync("cp", ["-a", tree, repository]);
   makeRepository(repository);
-  execFileSync("sync");
+  const sandboxes = [];
   for (let round = 0; round < rounds; round++) {
-    note(`${size} files, round ${round + 1} of ${rounds}`);
-    const subjects = [...Object.keys(BASELINES), ...STRATEGIES];
-    // Every round another order, so that nobody always runs into a warm or a busy disk.
-    const order = subjects.map((_, n) => subjects[(n + round * 3) % subjects.length]);
-    for (const subject of order) {
-      if (subject in BASELINES) {
-        const target = join(folder, `${subject.replaceAll(/\W+/g, "-")}-${size}-${round}`);
-        times.add(
-          subject,
-          "create",
-          size,
-          await timed(() =>
-            BASELINES[subject](subject.startsWith("git") ? repository : tree, target),
-          ),
-        );
-      } else await measureStrategy(coffer, subject, tree, paths, size, round);
+    note(`${size} files, creation, round ${round + 1} of ${rounds}`);
+    for (const subject of inTurn([...Object.keys(BASELINES), ...STRATEGIES], round * 3)) {
+      const target = join(folder, `${subject.replaceAll(/\W+/g, "-")}-${size}-${round}`);
+      const source = subject.startsWith("git") ? repository : tree;
+      settle();
+      const work = async () => {
+        if (subject in BASELINES) BASELINES[subject](source, target);
+        else sandboxes.push([subject, await makeSandbox(coffer, tree, subject)]);
+      };
+      times.add(subject, "create", size, await timed(work));
     }
+  }
+  for (const [number, [strategy, sandbox]] of sandboxes.entries()) {
+    note(`${size} files, ${strategy}, ${number + 1} of ${sandboxes.length}`);
+    await measureActions(strategy, sandbox, tree, paths, size, number);
+  }
+  for (const [strategy, sandbox] of sandboxes) {
+    settle();
+    times.add(strategy, "discard", size, await timed(() => sandbox.rollback()));
   }
 }
 
-async function measureStrategy(coffer, strategy, tree, paths, size, round) {
-  let sandbox;
-  times.add(
-    strategy,
-    "create",
-    size,
-    await timed(async () => {
-      sandbox = await makeSandbox(coffer, tree, strategy);
-    }),
-  );
+async function measureActions(strategy, sandbox, tree, paths, size, number) {
   await sandbox.diff();
-  times.add(strategy, "diff unchanged", size, await timed(() => sandbox.diff()));
-  times.add("find", `diff unchanged (${strategy})`, size, await timed(() => find(tree)));
-  makeTwentyEdits(await sandbox.getPath(), paths, round);
+  find(tree);
+  for (let turn = 0; turn < 3; turn++) {
+    times.add(strategy, "diff unchanged", size, await timed(() => sandbox.diff()));
+    times.add("find", `diff unchanged (${strategy})`, size, await timed(() => find(tree)));
+  }
+  makeTwentyEdits(await sandbox.getPath(), paths, number);
   const actions = {
     diff: () => sandbox.diff(),
-    checkpoint: () => sandbox.checkpoint(`c${round}`),
+    checkpoint: () => sandbox.checkpoint("c"),
     commit: () => sandbox.commit(),
     undo: () => sandbox.undoCommit(),
-    discard: () => sandbox.rollback(),
   };
   for (const [action, work] of Object.entries(actions)) {
-    // What the rounds before wrote must not have to be waited for by the sync inside a commit.
-    execFileSync("sync");
+    settle();
     times.add(strategy, action, size, await timed(work));
   }
 }
@@ -95,6 +98,7 @@ async function measureBulk(coffer) {
   const paths = makeTree(tree, bulk * 2);
   const plain = join(folder, "bulk-plain");
   execFileSync("cp", ["-a", tree, plain]);
+  const done = [];
   for (let round = 0; round < rounds; round++) {
     note(`commit of ${bulk} files, round ${round + 1} of ${rounds}`);
     const edited = join(folder, `edited-${round}`);
@@ -105,17 +109,20 @@ async function measureBulk(coffer) {
       }
     };
     write(edited);
-    execFileSync("sync");
-    times.add("cp -a and sync", "bulk commit", bulk, await timed(() => copyAndSync(edited, plain)));
-    for (const strategy of STRATEGIES) {
-      const sandbox = await makeSandbox(coffer, tree, strategy);
-      write(await sandbox.getPath());
-      execFileSync("sync");
-      times.add(strategy, "bulk commit", bulk, await timed(() => sandbox.commit()));
-      execFileSync("sync");
-      times.add(strategy, "bulk undo", bulk, await timed(() => sandbox.undoCommit()));
-      times.add(strategy, "bulk clean-up", bulk, await timed(() => sandbox.cleanup()));
+    for (const subject of inTurn(["cp -a and sync", ...STRATEGIES], round)) {
+      const sandbox = STRATEGIES.includes(subject) && (await makeSandbox(coffer, tree, subject));
+      if (sandbox) write(await sandbox.getPath());
+      settle();
+      const commit = () => (sandbox ? sandbox.commit() : copyAndSync(edited, plain));
+      times.add(subject, "bulk commit", bulk, await timed(commit));
+      if (!sandbox) continue;
+      settle();
+      times.add(subject, "bulk undo", bulk, await timed(() => sandbox.undoCommit()));
+      done.push([subject, sandbox]);
     }
+  }
+  for (const [subject, sandbox] of done) {
+    times.add(subject, "bulk clean-up", bulk, await timed(() => sandbox.cleanup()));
   }
 }
 
@@ -126,7 +133,6 @@ async function measureReflink() {
     const size = sizes.at(-1) ?? 1000;
     const tree = join(disk, "tree");
     makeTree(tree, size);
-    execFileSync("sync");
     for (let round = 0; round < rounds; round++) {
       note(`reflink, round ${round + 1} of ${rounds}`);
       const target = join(disk, `cp-${round}`);
@@ -137,6 +143,7 @@ async function measureReflink() {
         ["copy_on_write", ours],
       ];
       for (const [name, work] of round % 2 === 0 ? pairs : pairs.reverse()) {
+        settle();
         times.add(name, "reflink create", size, await timed(work));
       }
     }

@@ -20,9 +20,9 @@ export function makeTree(root, files) {
   return paths;
 }
 
-/** Twenty edits of every kind, made by an ordinary program; `round` keeps the content of each round its own. */
+/** Twenty edits of every kind, made by an ordinary program; `round` keeps paths and content of each round apart. */
 export function makeTwentyEdits(workspace, paths, round) {
-  const at = (n) => join(workspace, paths[Math.floor((paths.length / 21) * (n + 1))]);
+  const at = (n) => join(workspace, paths[Math.floor((paths.length / 21) * (n + 1)) + round]);
   for (let n = 0; n < 8; n++) writeFileSync(at(n), `edited in round ${round}\n`);
   for (let n = 0; n < 5; n++) writeFileSync(join(workspace, `new-${round}-${n}.txt`), `new ${n}\n`);
   execFileSync("rm", [at(8), at(9), at(10)]);

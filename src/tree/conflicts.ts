@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import { ancestorsOf, nameOf, parentOf } from "../model/byte-path.ts";
 import type { ConflictReason } from "../model/conflict.ts";
-import { close, isErrno } from "../platform/native/index.ts";
-import { findEntry } from "./read-entry.ts";
+import { type NativeStat, close, isErrno, statIfThere } from "../platform/native/index.ts";
+import { entryType, findEntry } from "./read-entry.ts";
 import { folderEntry } from "./folder-entry.ts";
 import { openFolder, withRoot } from "./scan/open-directory.ts";
 import type { TreeChange } from "./tree-change.ts";
@@ -43,7 +43,7 @@ export async function checkConflicts(
     withRoot(place.root, (rootFd) => {
       const tree = new RealTree(rootFd);
       for (const change of changes.slice(start, start + CHANGES_PER_TURN)) {
-        const found = tree.look(change.path);
+        const found = tree.look(change.path, change.before);
         const reason = judge(change, found, base, newFolders);
         if (reason === null) verified.push({ ...change, before: found.real });
         else conflicts.push({ change, reason, real: found.real });
@@ -94,6 +94,19 @@ function judge(
   return base.verify(change.path, real, change.before, parents, change.after === null);
 }
 
+function isUntouched(stat: NativeStat, known: TreeEntry): boolean {
+  return (
+    stat.ino === known.ino &&
+    stat.dev === known.dev &&
+    stat.ctimeNs === known.ctimeNs &&
+    stat.mtimeNs === known.mtimeNs &&
+    Number(stat.size) === known.size &&
+    stat.mode === known.mode &&
+    stat.nlink === known.nlink &&
+    entryType(stat.type) === known.type
+  );
+}
+
 /** Looks entries up below one open root; remembers folders. */
 class RealTree {
   readonly #rootFd: number;
@@ -105,14 +118,15 @@ class RealTree {
     this.#rootFd = rootFd;
   }
 
-  look(path: RelativePath): Found {
+  /** `known` is what was read of the entry before; it saves reading attributes again that nobody can have changed. */
+  look(path: RelativePath, known: TreeEntry | null = null): Found {
     const parents: TreeEntry[] = [];
     for (const folder of ancestorsOf(path)) {
       const entry = this.#folder(folder);
       if (entry?.type !== "directory") return { real: null, parents, missingParent: folder };
       parents.push(entry);
     }
-    return { real: this.#entry(path), parents, missingParent: null };
+    return { real: this.#entry(path, known), parents, missingParent: null };
   }
 
   close(): void {
@@ -130,10 +144,13 @@ class RealTree {
     return entry;
   }
 
-  #entry(path: RelativePath): TreeEntry | null {
+  #entry(path: RelativePath, known: TreeEntry | null = null): TreeEntry | null {
     if (path === "") return folderEntry(this.#rootFd);
     const fd = this.#open(parentOf(path));
-    return fd < 0 ? null : findEntry(fd, nameOf(path));
+    if (fd < 0) return null;
+    const stat = statIfThere(fd, nameOf(path));
+    if (stat === null) return null;
+    return known !== null && isUntouched(stat, known) ? known : findEntry(fd, nameOf(path), stat);
   }
 
   #open(path: RelativePath): number {

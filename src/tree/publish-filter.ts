@@ -22,12 +22,15 @@ export function filterPublished(
   const published: TreeChange[] = [];
   const left: RelativePath[] = [];
   for (const change of changes) {
-    const isLeft =
-      GIT_VOLATILE.test(change.path) || exclude.some((pattern) => isExcluded(change.path, pattern));
-    if (isLeft) left.push(change.path);
-    else published.push(change);
+    if (isPublished(change.path, exclude)) published.push(change);
+    else left.push(change.path);
   }
   return { published, left };
+}
+
+/** Whether a change at this path reaches the real tree. */
+export function isPublished(path: BytePath, exclude: readonly string[]): boolean {
+  return !GIT_VOLATILE.test(path) && !exclude.some((pattern) => isExcluded(path, pattern));
 }
 
 /** Whether the path, or a folder above it, matches the pattern; a pattern without a slash matches at any depth. */

@@ -53,11 +53,15 @@ export function findIdentity(dirFd: number, name: string): Identity | null {
 
 /**
  * Everything about one entry that can be told without opening it: a link itself, special files untouched, attributes
- * without overlay marks.
+ * without overlay marks. `stat` and `attributes` save a second look at what was just read.
  * @throws NativeError ENOENT when there is no such entry.
  */
-export function readEntry(dirFd: number, name: string): TreeEntry {
-  const stat = statAt(dirFd, name);
+export function readEntry(
+  dirFd: number,
+  name: string,
+  stat: NativeStat = statAt(dirFd, name),
+  attributes: readonly string[] = listXattrsAt(dirFd, name),
+): TreeEntry {
   const special = SPECIAL_KINDS[stat.type];
   return {
     type: entryType(stat.type),
@@ -72,14 +76,14 @@ export function readEntry(dirFd: number, name: string): TreeEntry {
     mtimeNs: stat.mtimeNs,
     ctimeNs: stat.ctimeNs,
     target: stat.type === "symlink" ? (readlinkAt(dirFd, name) as BytePath) : null,
-    xattrs: readXattrsAt(dirFd, name),
+    xattrs: collectXattrs(attributes, (attribute) => getXattrAt(dirFd, name, attribute)),
   };
 }
 
 /** The same as `readEntry`, but null when there is no such entry. */
-export function findEntry(dirFd: number, name: string): TreeEntry | null {
+export function findEntry(dirFd: number, name: string, stat?: NativeStat): TreeEntry | null {
   try {
-    return readEntry(dirFd, name);
+    return readEntry(dirFd, name, stat);
   } catch (error) {
     if (isErrno(error, "ENOENT")) return null;
     throw error;

@@ -13,6 +13,8 @@ export interface TreeChange {
   readonly source: BytePath | null;
   /** `move`: the source may be renamed away (nobody else needs or can write it); `clone`: it must stay. */
   readonly take: "move" | "clone";
+  /** Names of the overlay marks that the source carries, where somebody has looked already. */
+  readonly marks?: readonly string[];
   /** Content is known to differ (`true`), to be equal (`false`), or nobody has compared yet (`null`). Files only. */
   readonly contentDiffers: boolean | null;
   /** Only times of a folder differ because entries below it changed: published, not listed. */

@@ -3,7 +3,7 @@ import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import type { DriftEntry } from "../model/diff-view.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Json, SandboxRef } from "../model/sandbox-ref.ts";
-import type { ChangeSet } from "./tree-change.ts";
+import type { ChangeSet, TreeChange } from "./tree-change.ts";
 import type { Identity, TreeEntry } from "./tree-entry.ts";
 
 /** Where one sandbox of a file strategy lives and what it stands for. All paths are absolute. */
@@ -56,6 +56,8 @@ export interface Workspace {
   create(place: SandboxPlace, options?: CallOptions): Promise<MadeWorkspace>;
   /** What differs from the base. Changes nothing and needs no mount. */
   changes(place: OpenPlace, options?: CallOptions): Promise<ChangeSet>;
+  /** Whether a change counts, told as soon as one is found; without this `changes` is asked. */
+  hasChange?(place: OpenPlace, counts: (change: TreeChange) => boolean): Promise<boolean>;
   /** What others changed in the real tree since the sandbox was made, apart from what the sandbox touched. Scans. */
   drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]>;
   /** The entry that the sandbox started from, where the workspace has recorded it; null when there was none. */

@@ -47,6 +47,7 @@ export const MODE = {
 
 /** Error numbers that the calls here decide on; the same on every processor we bind. */
 export const ERRNO = {
+  EPERM: 1,
   ENOENT: 2,
   EINTR: 4,
   ENXIO: 6,

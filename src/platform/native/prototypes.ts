@@ -40,6 +40,7 @@ export const PROTOTYPES = {
   name_to_handle_at: "int name_to_handle_at(int, uintptr_t, uintptr_t, uintptr_t, int)",
   read: "long read(int, uintptr_t, size_t)",
   syscall: "long syscall(long, long, long, long, long, long)",
+  syscall6: "long syscall(long, long, long, long, long, long, long)",
 } as const;
 
 /** The bound functions; each returns -1 on failure and leaves the reason in `errno`. */
@@ -57,6 +58,8 @@ export interface SyscallNumbers {
   readonly fsmount: number;
   readonly openat2: number;
   readonly fchmodat2: number;
+  readonly getxattrat: number;
+  readonly listxattrat: number;
 }
 
 const SHARED = {
@@ -66,6 +69,8 @@ const SHARED = {
   fsmount: 432,
   openat2: 437,
   fchmodat2: 452,
+  getxattrat: 464,
+  listxattrat: 465,
 } as const;
 const GENERIC: SyscallNumbers = { ...SHARED, getdents64: 61, mknodat: 33 };
 

@@ -6,11 +6,36 @@ import { type ByteName, nameText } from "./native-memory.ts";
 /** Flags of the setters: whatever is there, only if absent (EEXIST), only if present (ENODATA). */
 export const XATTR = { any: 0, create: 1, replace: 2 } as const;
 
-/**
- * Names of an entry's extended attributes, sorted; a link's own, never its target's.
- * Empty where the file system has no attributes. Needs `/proc`.
- */
+const XATTR_ARGS_BYTES = 16;
+
+/** Whether the kernel has `listxattrat` and its sisters (Linux 6.13), and lets us use them. */
+let hasAtCalls: boolean | undefined;
+
+/** Names of an entry's extended attributes, sorted; a link's own, never its target's. Empty where there are none. */
 export function listXattrsAt(dirFd: number, name: ByteName): string[] {
+  const native = loadNative();
+  hasAtCalls ??= mayUseAtCalls(native);
+  if (!hasAtCalls) return listXattrsByPath(dirFd, name);
+  return listed(native, listAt(native, dirFd, name), "listxattrat", name);
+}
+
+/** Some containers forbid calls that they do not know instead of saying that they are missing. */
+function mayUseAtCalls(native: Native): boolean {
+  if (listAt(native, AT.workingDirectory, ".") >= 0) return true;
+  const errno = native.errno();
+  return errno !== ERRNO.ENOSYS && errno !== ERRNO.EPERM;
+}
+
+function listAt(native: Native, dirFd: number, name: ByteName): number {
+  const { calls, numbers, block } = native;
+  const path = native.first.putName(oneName(dirFd, name, "listxattrat"), "listxattrat");
+  const { address, bytes } = block;
+  const number = numbers.listxattrat;
+  return calls.syscall(number, dirFd, path, AT.symlinkNoFollow, address, bytes.length);
+}
+
+/** The way of older kernels; needs `/proc`, and takes twice as long. */
+export function listXattrsByPath(dirFd: number, name: ByteName): string[] {
   const native = loadNative();
   const path = putPath(native, dirFd, name, "llistxattr");
   const length = native.calls.llistxattr(path, native.block.address, native.block.bytes.length);
@@ -26,6 +51,28 @@ export function listXattrs(fd: number): string[] {
 
 /** Value of an entry's attribute, or `undefined` if there is no such attribute (or none on this file system). */
 export function getXattrAt(dirFd: number, name: ByteName, attribute: ByteName): Buffer | undefined {
+  const native = loadNative();
+  hasAtCalls ??= mayUseAtCalls(native);
+  if (!hasAtCalls) return getXattrByPath(dirFd, name, attribute);
+  const path = native.first.putName(oneName(dirFd, name, "getxattrat"), "getxattrat");
+  const key = native.second.putName(attribute, "getxattrat");
+  const { address: room, bytes } = native.block;
+  const { address: args, bytes: fields } = native.third;
+  fields.writeBigUInt64LE(BigInt(room), 0);
+  fields.writeUInt32LE(bytes.length, 8);
+  fields.writeUInt32LE(0, 12);
+  const { syscall6 } = native.calls;
+  const number = native.numbers.getxattrat;
+  const length = syscall6(number, dirFd, path, AT.symlinkNoFollow, key, args, XATTR_ARGS_BYTES);
+  return value(native, length, "getxattrat", name);
+}
+
+/** The way of older kernels; needs `/proc`. */
+export function getXattrByPath(
+  dirFd: number,
+  name: ByteName,
+  attribute: ByteName,
+): Buffer | undefined {
   const native = loadNative();
   const path = putPath(native, dirFd, name, "lgetxattr");
   const key = native.second.putName(attribute, "lgetxattr");
@@ -88,12 +135,17 @@ export function removeXattr(fd: number, attribute: ByteName): boolean {
 
 /** There is no `…at` form of these calls on most kernels; the last part of such a path is never followed. */
 function putPath(native: Native, dirFd: number, name: ByteName, syscall: string): number {
+  const text = oneName(dirFd, name, syscall);
+  const path = text.startsWith("/") ? text : `/proc/self/fd/${dirFd}/${text}`;
+  return native.first.putName(path, syscall);
+}
+
+/** One name in an open directory, or an absolute path of our own, which needs none. */
+function oneName(dirFd: number, name: ByteName, syscall: string): string {
   const text = nameText(name);
-  // An absolute path of our own needs no directory; the calls themselves do not follow its last part.
-  if (dirFd === AT.workingDirectory && text.startsWith("/"))
-    return native.first.putName(text, syscall);
+  if (dirFd === AT.workingDirectory && (text.startsWith("/") || text === ".")) return text;
   if (text === "" || text.includes("/")) throw new NativeError(ERRNO.EINVAL, syscall, text);
-  return native.first.putName(`/proc/self/fd/${dirFd}/${text}`, syscall);
+  return text;
 }
 
 function putValue(native: Native, data: Uint8Array, syscall: string): number {

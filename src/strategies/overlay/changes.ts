@@ -19,7 +19,7 @@ import { FolderReader } from "./folder-reader.ts";
 import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
 import { LinkNames } from "./link-names.ts";
 import { findStat } from "./marks.ts";
-import { readNode, withHolder } from "./view-node.ts";
+import { readMarkedNode, readNode, withHolder } from "./view-node.ts";
 
 /** What of the view counts. */
 export interface ChangeScope {
@@ -45,12 +45,30 @@ export function collectChanges(stack: LayerStack, scope: ChangeScope): Collected
   return new Collector(stack, scope).run();
 }
 
+/** Whether a change counts; stops looking at the first that does. */
+export function hasChange(
+  stack: LayerStack,
+  scope: ChangeScope,
+  counts: (change: TreeChange) => boolean,
+): boolean {
+  return new Collector(stack, scope).run(counts).changes.some(counts);
+}
+
 /** A folder of the view still to be looked into. */
 interface Pending {
   readonly path: RelativePath;
   readonly node: FolderNode;
   /** Whether the real tree has a folder at the same path. */
   readonly hasReal: boolean;
+}
+
+/** Both sides of one name. */
+interface Compared {
+  readonly after: TreeEntry;
+  readonly marks: readonly string[];
+  readonly real: TreeEntry | null;
+  readonly realFd: number | null;
+  readonly name: BytePath;
 }
 
 class Collector {
@@ -68,10 +86,13 @@ class Collector {
     this.#links = new LinkNames(stack);
   }
 
-  run(): CollectedChanges {
+  /** All changes; with `isEnough`, those up to the folder with the first that is. */
+  run(isEnough?: (change: TreeChange) => boolean): CollectedChanges {
     const pending: Pending[] = [{ path: ROOT, node: this.#stack.rootNode, hasReal: true }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const known = this.#changes.length;
       pending.push(...this.#folder(next));
+      if (isEnough !== undefined && this.#changes.slice(known).some(isEnough)) break;
     }
     const changes = [...this.#links.apply(this.#changes), ...this.#folderTimes()];
     return { changes: sorted(changes), skipped: sorted(this.#skipped), touched: this.#touched };
@@ -92,7 +113,7 @@ class Collector {
           for (const { name } of readDirectory(realFd)) names.add(name as BytePath);
       }
       for (const name of names) {
-        const child = this.#entry(joinPath(path, name), reader.lookUp(name), realFd, name);
+        const child = this.#entry(joinPath(path, name), reader, realFd, name);
         if (child !== null) folders.push(child);
       }
     } finally {
@@ -105,10 +126,11 @@ class Collector {
   /** Compares one name; gives it back when it is a folder to be entered. */
   #entry(
     path: RelativePath,
-    node: ViewNode | null,
+    reader: FolderReader,
     realFd: number | null,
     name: BytePath,
   ): Pending | null {
+    const node = reader.lookUp(name);
     if (this.#isOutside(path, node)) return null;
     if (node?.kind === "folder" && node.parts.length === 0 && node.base === path) return null;
     const stat = realFd === null ? null : findStat(realFd, name);
@@ -116,12 +138,12 @@ class Collector {
       this.#skipped.push(skippedEntry(path, "otherMount"));
       return null;
     }
-    const real = stat === null || realFd === null ? null : findEntry(realFd, name);
+    const real = stat === null || realFd === null ? null : findEntry(realFd, name, stat);
     if (node === null) {
       if (real !== null && realFd !== null) this.#removed(path, real, realFd);
       return null;
     }
-    const after = readNode(this.#stack, node);
+    const { entry: after, marks } = readMarkedNode(this.#stack, node, reader);
     if (after.special !== undefined) {
       return this.#specialFile(path, node, after, real, realFd);
     }
@@ -131,7 +153,7 @@ class Collector {
     if (real?.type === "directory" && after.type === "directory" && node.kind === "folder") {
       return { path, node, hasReal: true };
     }
-    this.#compared(path, node, after, real, realFd, name);
+    this.#compared(path, node, { after, marks, real, realFd, name });
     return node.kind === "folder" ? { path, node, hasReal: false } : null;
   }
 
@@ -146,10 +168,7 @@ class Collector {
   #compared(
     path: RelativePath,
     node: ViewNode,
-    after: TreeEntry,
-    real: TreeEntry | null,
-    realFd: number | null,
-    name: BytePath,
+    { after, marks, real, realFd, name }: Compared,
   ): void {
     const change = judgeEntry({
       path,
@@ -171,7 +190,7 @@ class Collector {
     const isSplit = real?.type === "file" && real.nlink > 1 && after.type === "file";
     this.#changes.push({
       ...change,
-      take: this.#mayTake(node, after) ? "move" : "clone",
+      ...(this.#mayTake(node, after) ? { take: "move", marks } : { take: "clone" }),
       ...movedFrom(node, real),
       ...(isSplit && { notes: ["hard link split"] }),
     });

@@ -1,4 +1,10 @@
-import { type BytePath, type RelativePath, ROOT, joinPath } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  ROOT,
+  joinPath,
+  parentOf,
+} from "../../model/byte-path.ts";
 import {
   type NativeStat,
   OPEN,
@@ -6,7 +12,14 @@ import {
   openAt,
   readDirectory,
 } from "../../platform/native/index.ts";
-import type { FolderNode, Layer, LayerFolder, LayerStack, ViewNode } from "./layer-stack.ts";
+import type {
+  FolderNode,
+  Layer,
+  LayerFolder,
+  LayerStack,
+  LeafNode,
+  ViewNode,
+} from "./layer-stack.ts";
 import { FUSE_PREFIX, type FolderMarks, findStat, isWhiteout, readFolderMarks } from "./marks.ts";
 
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
@@ -29,12 +42,24 @@ interface Search {
 /** What one layer has under a name. */
 type Found = { readonly path: RelativePath; readonly isFolder: boolean } | null;
 
+/** Where a leaf lies, and what the kernel told of it a moment ago. */
+export interface Holder {
+  readonly fd: number;
+  readonly stat: NativeStat | undefined;
+}
+
 /** Reads one folder of the view; whoever makes it disposes of it. */
 export class FolderReader implements Disposable {
   readonly #stack: LayerStack;
   readonly #node: FolderNode;
   readonly #parts: OpenPart[] = [];
   #base: number | null | undefined;
+  /** What the last look-up found. */
+  #lastLeaf: {
+    readonly layer: Layer;
+    readonly path: RelativePath;
+    readonly stat: NativeStat;
+  } | null = null;
 
   constructor(stack: LayerStack, node: FolderNode) {
     this.#stack = stack;
@@ -91,6 +116,16 @@ export class FolderReader implements Disposable {
       const node = this.lookUp(name);
       return node === null ? [] : [[name, node] as const];
     });
+  }
+
+  /** The open folder of this reader that holds a leaf; null when the leaf lies elsewhere. Belongs to the reader. */
+  holderOf({ layer, path }: LeafNode): Holder | null {
+    if (layer === null) return null;
+    const folder = parentOf(path);
+    const part = this.#parts.find((own) => own.layer === layer && own.path === folder);
+    if (part === undefined) return null;
+    const isLast = this.#lastLeaf?.path === path && this.#lastLeaf.layer === layer;
+    return { fd: part.fd, stat: isLast ? this.#lastLeaf?.stat : undefined };
   }
 
   /** The entry that the view has under a name. */
@@ -240,7 +275,9 @@ export class FolderReader implements Disposable {
   ): Found {
     search.isDone = true;
     if (isWhiteout(fd, name, stat, part.layer, part.marks)) return null;
-    return search.isFolder || after !== "" ? null : { path, isFolder: false };
+    if (search.isFolder || after !== "") return null;
+    this.#lastLeaf = { layer: part.layer, path, stat };
+    return { path, isFolder: false };
   }
 }
 

@@ -13,13 +13,13 @@ import {
   typed,
   writeBeneath,
 } from "../../tree/beneath.ts";
-import type { ChangeSet } from "../../tree/tree-change.ts";
+import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { BaseCheck, OpenPlace, Workspace } from "../../tree/workspace.ts";
 import { OverlayBaseCheck } from "./base-check.ts";
 import { type QuietOperation, busyError } from "./busy-error.ts";
-import { type CollectedChanges, collectChanges } from "./changes.ts";
+import { type ChangeScope, type CollectedChanges, collectChanges, hasChange } from "./changes.ts";
 import { foldedState } from "./fold-copy.ts";
 import { LayerCheckpoints } from "./layer-checkpoints.ts";
 import { dropUnused, startOver } from "./layer-control.ts";
@@ -50,6 +50,12 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
     using stack = openLayers(place, state);
     const { changes, skipped } = this.#collect(place, state, stack);
     return { changes, skipped };
+  }
+
+  async hasChange(place: OpenPlace, counts: (change: TreeChange) => boolean): Promise<boolean> {
+    const state = await foldedState(place);
+    using stack = openLayers(place, state);
+    return hasChange(stack, this.#scope(place, state), counts);
   }
 
   async drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]> {
@@ -186,12 +192,16 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
   }
 
   #collect(place: OpenPlace, state: OverlayState, stack: LayerStack): CollectedChanges {
-    return collectChanges(stack, {
+    return collectChanges(stack, this.#scope(place, state));
+  }
+
+  #scope(place: OpenPlace, state: OverlayState): ChangeScope {
+    return {
       only: place.only,
       exclude: place.exclude,
       mayMove: this.#live.current(place, state) === null,
       baseTimeNs: BigInt(state.base.timeNs),
-    });
+    };
   }
 
   /** Reads through the live view where there is one, else from the layers. */

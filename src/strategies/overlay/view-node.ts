@@ -8,8 +8,14 @@ import {
   nameOf,
   parentOf,
 } from "../../model/byte-path.ts";
-import { OPEN, close, getXattrAt, openBeneath } from "../../platform/native/index.ts";
-import { readEntry } from "../../tree/read-entry.ts";
+import {
+  type NativeStat,
+  OPEN,
+  close,
+  listXattrsAt,
+  openBeneath,
+} from "../../platform/native/index.ts";
+import { isOverlayMark, readEntry } from "../../tree/read-entry.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
 import { readBaseMarkAt } from "./base-mark.ts";
 import { FolderReader } from "./folder-reader.ts";
@@ -59,22 +65,49 @@ function placeOf(node: ViewNode): readonly [Layer | null, RelativePath] {
   return top === undefined ? [null, node.base ?? ROOT] : [top.layer, top.path];
 }
 
+/** An entry of the view with the overlay marks that it carries where it lies. */
+export interface ReadNode {
+  readonly entry: TreeEntry;
+  readonly marks: readonly string[];
+}
+
+/** Everything about an entry of the view; see `readMarkedNode`. */
+export function readNode(stack: LayerStack, node: ViewNode): TreeEntry {
+  return readMarkedNode(stack, node).entry;
+}
+
 /**
  * Everything about an entry of the view. Special bits that our own copy of a file was not given count as its own.
+ * `folder` is a reader of the folder that holds it, where there is one.
  * @throws RecordDamagedError (`RECORD_DAMAGED`) for a file whose content lies in another layer; none of our mounts
  * makes such files.
  */
-export function readNode(stack: LayerStack, node: ViewNode): TreeEntry {
-  return withHolder(stack, node, (dirFd, name, layer) => {
-    const entry = readEntry(dirFd, name);
-    if (layer === null || entry.type !== "file") return entry;
-    if (getXattrAt(dirFd, name, markName(layer.dialect, "metacopy")) !== undefined) {
-      const file = displayPath(joinPath(layer.path, node.kind === "leaf" ? node.path : ROOT));
-      throw new RecordDamagedError(`${file} holds attributes without content`, {
-        data: { file, reason: "malformed" },
-      });
-    }
-    const bits = readBaseMarkAt(dirFd, name, layer.dialect)?.specialBits ?? 0;
-    return bits === 0 ? entry : { ...entry, mode: entry.mode | bits };
-  });
+export function readMarkedNode(stack: LayerStack, node: ViewNode, folder?: FolderReader): ReadNode {
+  const held = node.kind === "leaf" ? folder?.holderOf(node) : null;
+  if (node.kind === "leaf" && held) {
+    return readAt(held.fd, nameOf(node.path), node.layer, node, held.stat);
+  }
+  return withHolder(stack, node, (dirFd, name, layer) => readAt(dirFd, name, layer, node));
+}
+
+function readAt(
+  dirFd: number,
+  name: string,
+  layer: Layer | null,
+  node: ViewNode,
+  stat?: NativeStat,
+): ReadNode {
+  const attributes = listXattrsAt(dirFd, name);
+  const entry = readEntry(dirFd, name, stat, attributes);
+  const marks = attributes.filter(isOverlayMark);
+  if (layer === null || entry.type !== "file" || marks.length === 0) return { entry, marks };
+  if (marks.includes(markName(layer.dialect, "metacopy"))) {
+    const file = displayPath(joinPath(layer.path, node.kind === "leaf" ? node.path : ROOT));
+    throw new RecordDamagedError(`${file} holds attributes without content`, {
+      data: { file, reason: "malformed" },
+    });
+  }
+  const isMarked = marks.includes(markName(layer.dialect, "cofferdam"));
+  const bits = (isMarked && readBaseMarkAt(dirFd, name, layer.dialect)?.specialBits) || 0;
+  return { entry: bits === 0 ? entry : { ...entry, mode: entry.mode | bits }, marks };
 }

@@ -13,7 +13,7 @@ import type { Json } from "../../model/sandbox-ref.ts";
 import { mountsBelow } from "../../platform/mount-table.ts";
 import { isErrno, mkdirAt, readDirectory } from "../../platform/native/index.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
-import type { ChangeSet } from "../../tree/tree-change.ts";
+import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import type {
   BaseCheck,
@@ -120,6 +120,13 @@ export class OverlayWorkspace implements Workspace {
   async changes(place: OpenPlace, options?: CallOptions): Promise<ChangeSet> {
     const [workspace, at] = await this.#of(place);
     return workspace.changes(at, options);
+  }
+
+  async hasChange(place: OpenPlace, counts: (change: TreeChange) => boolean): Promise<boolean> {
+    const [workspace, at] = await this.#of(place);
+    return workspace.hasChange === undefined
+      ? (await workspace.changes(at)).changes.some(counts)
+      : workspace.hasChange(at, counts);
   }
 
   async drift(place: OpenPlace, set: ChangeSet): Promise<readonly DriftEntry[]> {

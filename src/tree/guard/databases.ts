@@ -5,6 +5,7 @@ import type { TreeChange } from "../tree-change.ts";
 import type { SandboxPlace } from "../workspace.ts";
 
 const HEADER = Buffer.from("SQLite format 3\0", "latin1");
+const SMALLEST_PAGE = 512;
 const SUFFIXES = ["-wal", "-journal"];
 
 /**
@@ -14,7 +15,8 @@ const SUFFIXES = ["-wal", "-journal"];
 export function checkDatabases(place: SandboxPlace, changes: readonly TreeChange[]): void {
   let locked: Set<string> | undefined;
   for (const { path, before } of changes) {
-    if (before?.type !== "file" || before.size < HEADER.length) continue;
+    // Databases are made of whole pages: no other file needs to be opened.
+    if (before?.type !== "file" || before.size === 0 || before.size % SMALLEST_PAGE !== 0) continue;
     const real = Buffer.from(`${place.root}/${path}`, "latin1");
     if (!isDatabase(real)) continue;
     locked ??= lockedInodes();

@@ -26,9 +26,10 @@ export function lookAtApplied(context: PublishContext): AppliedStep[] {
   return context.list.steps.map((step) => ({
     published:
       step.staged === null ? [] : collect(context.now, context.placeOf(step), step, step.staged),
-    kept: isStillStaged(context, step)
-      ? []
-      : collect(context.slot, context.keptOf(step), step, step.old),
+    kept:
+      context.leavesForeign && isStillStaged(context, step)
+        ? []
+        : collect(context.slot, context.keptOf(step), step, step.old),
   }));
 }
 

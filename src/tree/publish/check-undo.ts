@@ -56,7 +56,8 @@ function check(context: PublishContext, applied: readonly AppliedStep[]): UndoCh
         ? [step.path]
         : differences(context, context.placeOf(step), step, own.published);
     for (const path of changed) foreign.add(path);
-    const isLeft = isStillStaged(context, step);
+    const isOurs = step.staged === null || own.published[0]?.[1].ino === step.staged.ino;
+    const isLeft = !isOurs && isStillStaged(context, step);
     const lost = isLeft ? [] : differences(context, context.keptOf(step), step, own.kept);
     // An old file that has a further name in somebody's hands was changed through that name.
     if (lost.length > 0 && isShared(context, step, own)) foreign.add(step.path);

@@ -13,6 +13,7 @@ import { lookAt } from "./entry-record.ts";
 import type { FolderCache } from "./folder-cache.ts";
 import { moveEntry } from "./move-entry.ts";
 import { readRecord, writeRecord } from "./record-file.ts";
+import { isSlotFolder } from "./slot.ts";
 import { SourceFolders } from "./source-folders.ts";
 
 /** A file of the sandbox that was, or is about to be, renamed into the stage. */
@@ -160,7 +161,7 @@ function stagedFolder(entries: FolderCache, staged: RelativePath): number | null
     const path = parentOf(staged);
     const fd = entries.open(path);
     // Staged folders carry their final mode, which may forbid their owner to take something out.
-    if (path !== "" && process.geteuid?.() !== 0) fchmod(fd, statFd(fd).mode | 0o700);
+    if (!isSlotFolder(path) && process.geteuid?.() !== 0) fchmod(fd, statFd(fd).mode | 0o700);
     return fd;
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return null;

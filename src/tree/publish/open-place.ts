@@ -1,5 +1,11 @@
 import { PathEscapeError } from "../../errors/index.ts";
-import { type BytePath, displayPath, isWithin, nameOf } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  isWithin,
+  nameOf,
+} from "../../model/byte-path.ts";
 import {
   AT,
   OPEN,
@@ -34,7 +40,7 @@ export class OpenStage implements Disposable {
   }
 
   /** Absolute path of a staged name. */
-  placeOf(slot: string): BytePath {
+  placeOf(slot: RelativePath): BytePath {
     return `${this.path}/${ENTRIES}/${slot}` as BytePath;
   }
 

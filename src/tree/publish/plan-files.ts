@@ -39,7 +39,11 @@ export interface FilePlan {
 }
 
 /** Where an entry of a draft is staged. */
-export function stagedPlace(draft: StepDraft, slot: string, path: RelativePath): RelativePath {
+export function stagedPlace(
+  draft: StepDraft,
+  slot: RelativePath,
+  path: RelativePath,
+): RelativePath {
   return `${slot}${path.slice(draft.path.length)}` as RelativePath;
 }
 
@@ -80,7 +84,7 @@ export function planFiles(
     }
     // A source with a name that stays in the sandbox would still be written through that name.
     if (change.take === "move" && movable.get(key) === nlink) {
-      const marks = overlayMarks(sources.open(source), nameOf(source));
+      const marks = overlayMarks(sources.open(source), nameOf(source), change.marks);
       const moved = { staged, source, ino, marks, attributes: differs };
       return { ...plan, how: { by: "move", moved } };
     }
@@ -137,7 +141,14 @@ function inspect(
   };
 }
 
-function overlayMarks(dirFd: number, name: string): MovedSource["marks"] {
+function overlayMarks(
+  dirFd: number,
+  name: string,
+  known: readonly string[] | undefined,
+): MovedSource["marks"] {
+  if (known !== undefined) {
+    return marksOf(known, (attribute) => getXattrAt(dirFd, name, attribute));
+  }
   try {
     // An open file answers both questions for the price of one look-up.
     const fd = openAt(dirFd, name, OPEN.readOnly | OPEN.noFollow | OPEN.nonBlocking);

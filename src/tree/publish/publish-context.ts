@@ -1,5 +1,5 @@
 import { RecordDamagedError } from "../../errors/index.ts";
-import { type BytePath, nameOf } from "../../model/byte-path.ts";
+import { type BytePath, nameOf, parentOf } from "../../model/byte-path.ts";
 import {
   NativeError,
   OPEN,
@@ -14,6 +14,7 @@ import { lookAt } from "./entry-record.ts";
 import { type Place, moveEntry } from "./move-entry.ts";
 import { type OpenRoot, type OpenStage, openRoot, openStage } from "./open-place.ts";
 import { readRecord } from "./record-file.ts";
+import { slotFolders } from "./slot.ts";
 import type { PublishPlace, Step, StepList, TouchedFolder } from "./step.ts";
 import { unpackSteps } from "./step-codec.ts";
 
@@ -68,13 +69,14 @@ export class PublishContext implements Disposable {
 
   /** The place of a step's new entry before it is published. */
   slotOf(step: Step): Place {
-    return { fd: this.stage.entriesFd, name: step.slot };
+    return { fd: this.stage.entries.open(parentOf(step.slot)), name: nameOf(step.slot) };
   }
 
   /** The place of a step's old entry after the step. */
   keptOf(step: Step): Place {
-    const { staged, slot: name } = step;
-    const own = { fd: this.stage.entriesFd, name };
+    const { staged } = step;
+    const own = this.slotOf(step);
+    const { name } = own;
     if (this.#keptFd === null || staged === null || lookAt(this.#probe, this.#keptFd, name)) {
       return staged === null ? own : { fd: this.#keptFd ?? own.fd, name };
     }
@@ -86,7 +88,7 @@ export class PublishContext implements Disposable {
   /** Where an entry goes for which the old one is put back; null when both simply change places. */
   asideOf(step: Step): Place | null {
     if (this.#keptFd === null) return null;
-    return step.staged === null ? { fd: this.#keptFd, name: step.slot } : this.slotOf(step);
+    return step.staged === null ? { fd: this.#keptFd, name: nameOf(step.slot) } : this.slotOf(step);
   }
 
   /** Takes an old entry from the place of the staged one, which is wanted back there. Gives its new place. */
@@ -102,7 +104,7 @@ export class PublishContext implements Disposable {
   /** Every place in the stage that may hold something of a step, with its absolute path. */
   leftovers(step: Step): (Place & { readonly at: BytePath })[] {
     const { fd, name } = this.slotOf(step);
-    const places = [{ fd, name, at: this.stage.placeOf(name) }];
+    const places = [{ fd, name, at: this.stage.placeOf(step.slot) }];
     if (this.#keptFd !== null) {
       places.push({ fd: this.#keptFd, name, at: this.#keptPlace(name) });
     }
@@ -112,12 +114,13 @@ export class PublishContext implements Disposable {
   /** Absolute path of a step's old entry, for reports. */
   keptPath(step: Step): BytePath {
     const { fd, name } = this.keptOf(step);
-    return fd === this.stage.entriesFd ? this.stage.placeOf(name) : this.#keptPlace(name);
+    return fd === this.#keptFd ? this.#keptPlace(name) : this.stage.placeOf(step.slot);
   }
 
   /** Descriptors of the folders in the stage whose names change. */
   stageFds(): number[] {
-    return [this.stage.entriesFd, ...(this.#keptFd === null ? [] : [this.#keptFd])];
+    const own = slotFolders(this.list.steps.length).map((path) => this.stage.entries.open(path));
+    return this.#keptFd === null ? own : [...own, this.#keptFd];
   }
 
   /**

@@ -1,4 +1,10 @@
-import { type BytePath, type RelativePath, isWithin, parentOf } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  isWithin,
+  nameOf,
+  parentOf,
+} from "../../model/byte-path.ts";
 import {
   NativeError,
   StatBuffer,
@@ -16,6 +22,7 @@ import { type FilePlan, planFiles, stagedPlace } from "./plan-files.ts";
 import { type StepDraft, type StepPlan, planSteps } from "./plan-steps.ts";
 import { writeRecord } from "./record-file.ts";
 import { requireSpace } from "./require-space.ts";
+import { makeSlotFolders, slotName, slotOfPlace } from "./slot.ts";
 import { SourceFolders } from "./source-folders.ts";
 import { EntryStager, type NewEntry } from "./stage-entries.ts";
 import type { StageRequest, StageSummary } from "./stage-request.ts";
@@ -52,6 +59,7 @@ export class Staging {
     using stage = makeStage(this.#request, () => {
       this.isMade = true;
     });
+    makeSlotFolders(stage.entriesFd, plan.drafts.length);
     const stager = new EntryStager(stage, sources, reflink ?? "auto");
     this.#fill(stager, stage, made, files, sources);
     const list = {
@@ -123,7 +131,7 @@ export class Staging {
     drafts: readonly StepDraft[],
     touched: TouchedFolders,
     stage: OpenStage,
-    links: ReadonlyMap<string, readonly StagedLink[]>,
+    links: ReadonlyMap<RelativePath, readonly StagedLink[]>,
   ): Step[] {
     const stat = new StatBuffer();
     return drafts.map(({ path, change: { before, after }, below }, index): Step => {
@@ -172,10 +180,6 @@ function syncParent(path: BytePath): void {
   }
 }
 
-function slotName(index: number): string {
-  return index.toString(36);
-}
-
 interface StagedParts {
   /** Directories, parents first, and links. */
   readonly made: NewEntry[];
@@ -202,12 +206,12 @@ function sortStaged(plan: StepPlan): StagedParts {
 function linksBySlot(
   files: readonly FilePlan[],
   made: readonly NewEntry[],
-): Map<string, StagedLink[]> {
+): Map<RelativePath, StagedLink[]> {
   const folders = new Map(made.map(({ staged, after }) => [staged, after]));
-  const links = new Map<string, StagedLink[]>();
+  const links = new Map<RelativePath, StagedLink[]>();
   for (const { staged, how } of files) {
     if (how.by !== "realLink") continue;
-    const slot = staged.split("/", 1)[0] ?? staged;
+    const slot = slotOfPlace(staged);
     const around = folders.get(parentOf(staged));
     const folder = around === undefined ? null : { mode: around.mode, mtimeNs: around.mtimeNs };
     const own = links.get(slot) ?? [];
@@ -220,26 +224,27 @@ function linksBySlot(
 /** What will be published: what lies in the stage, or the real file that gets a further name. */
 function stagedRecord(
   stage: OpenStage,
-  slot: string,
+  slot: RelativePath,
   links: readonly StagedLink[],
   stat: StatBuffer,
 ): EntryRecord {
   const link = links.find(({ staged }) => staged === slot);
   if (link !== undefined) return link.record;
-  stat.readAt(stage.entriesFd, slot);
+  stat.readAt(stage.entries.open(parentOf(slot)), nameOf(slot));
   return recordOf(stat);
 }
 
 /** Everything in a staged directory, the links that are still to be made included. */
 function insideOf(
   stage: OpenStage,
-  slot: string,
+  slot: RelativePath,
   path: RelativePath,
   links: readonly StagedLink[],
 ): RecordedEntry[] {
   const found = links.map(({ staged, record }): RecordedEntry => {
     return [`${path}${staged.slice(slot.length)}` as RelativePath, record];
   });
-  walkBelow(stage.entriesFd, slot, path, (below, stat) => found.push([below, recordOf(stat)]));
+  const folder = stage.entries.open(parentOf(slot));
+  walkBelow(folder, nameOf(slot), path, (below, stat) => found.push([below, recordOf(stat)]));
   return found;
 }

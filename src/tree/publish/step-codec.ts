@@ -159,7 +159,7 @@ function unpackStep(packed: PackedStep): Step {
     op,
     path: path as RelativePath,
     folder,
-    slot,
+    slot: slot as RelativePath,
     staged: staged === null ? null : unpackRecord(staged),
     old: old === null ? null : unpackRecord(old),
     below: below === undefined ? NO_ENTRIES : unpackEntries(below),

@@ -23,7 +23,7 @@ export interface Step {
   /** Position of the folder that holds the path in `StepList.folders`. */
   readonly folder: number;
   /** Name in the folder of staged entries: the new entry before the step, the old one after it. */
-  readonly slot: string;
+  readonly slot: RelativePath;
   /** What gets published; null for removals. */
   readonly staged: EntryRecord | null;
   /** What is expected at the path; null when nothing must be there. */

@@ -26,7 +26,7 @@ import type { DiffView } from "../../model/diff-view.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { assertBeneath, pathError } from "../beneath.ts";
-import { filterPublished } from "../publish-filter.ts";
+import { filterPublished, isPublished } from "../publish-filter.ts";
 import { removeFolder } from "../remove-folders.ts";
 import type { ChangeSet } from "../tree-change.ts";
 import { runTask } from "../work/pool.ts";
@@ -210,9 +210,15 @@ export abstract class FileStrategy implements SandboxStrategy {
     await this.workspace.rename(place, resolveInput(place, from), resolveInput(place, to));
   }
 
-  /** Whether a commit would publish anything; one scan that the `prepare` of the same transaction uses again. */
+  /** Whether a commit would publish anything; a scan is used again by the `prepare` of the same transaction. */
   async hasChanges(ref: SandboxRef, options: HasChangesOptions = {}): Promise<boolean> {
     const place = await this.#place(ref);
+    if (this.workspace.hasChange !== undefined) {
+      if ((await readCommitted(place)) !== null) return false;
+      return this.workspace.hasChange(place, ({ path, implied }) => {
+        return implied !== true && isPublished(path, this.#options.exclude ?? []);
+      });
+    }
     const scan = await this.#changes(place, options);
     const { transaction } = options;
     const isLasting = this.capabilities.changeTracking === "scan";

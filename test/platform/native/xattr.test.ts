@@ -1,7 +1,8 @@
-import { closeSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
+  AT,
   XATTR,
   getXattr,
   getXattrAt,
@@ -12,6 +13,7 @@ import {
   setXattr,
   setXattrAt,
 } from "../../../src/platform/native/index.ts";
+import { getXattrByPath, listXattrsByPath } from "../../../src/platform/native/xattr.ts";
 import { PLACES, codeOf, openFolder, openPath } from "../folder.ts";
 
 describe.each(PLACES)("on %s", (place) => {
@@ -26,6 +28,31 @@ describe.each(PLACES)("on %s", (place) => {
       expect(getXattr(open, "user.b")).toBeUndefined();
       expect([removeXattr(open, "user.a"), removeXattr(open, "user.a")]).toEqual([true, false]);
       expect(listXattrs(open)).toEqual([]);
+    }
+  });
+
+  test("reads the same in the way of older kernels, links themselves and absolute paths included", () => {
+    const { path, fd } = openFolder(place);
+    writeFileSync(join(path, "file"), "");
+    symlinkSync("file", join(path, "link"));
+    setXattrAt(fd, "file", "user.a", Buffer.from("1"));
+    for (const [folder, name] of [
+      [fd, "file"],
+      [fd, "link"],
+      [AT.workingDirectory, join(path, "file")],
+    ] as const) {
+      const names = listXattrsAt(folder, name);
+      expect(names).toEqual(name === "link" ? [] : ["user.a"]);
+      expect(listXattrsByPath(folder, name)).toEqual(names);
+      const value = getXattrAt(folder, name, "user.a");
+      expect(value).toEqual(name === "link" ? undefined : Buffer.from("1"));
+      expect(getXattrByPath(folder, name, "user.a")).toEqual(value);
+    }
+    for (const list of [listXattrsAt, listXattrsByPath]) {
+      expect([codeOf(() => list(fd, "a/b")), codeOf(() => list(fd, "absent"))]).toEqual([
+        "EINVAL",
+        "ENOENT",
+      ]);
     }
   });
 
