@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { StrategyHost } from "../../contract/host.ts";
 import { SandboxConflictError } from "../../errors/index.ts";
-import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
 import type { TreeChange } from "../tree-change.ts";
 import type { SandboxPlace } from "../workspace.ts";
 
@@ -49,6 +50,50 @@ function refuseLive(place: SandboxPlace, repository: string): void {
       },
     },
   );
+}
+
+/** What every git index among the changes lists, as digests by path, so that it is known again when git rewrites it. */
+export async function indexDigests(
+  host: StrategyHost,
+  place: SandboxPlace,
+  changes: readonly TreeChange[],
+): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {};
+  for (const { path, after, source } of changes) {
+    if (after?.type !== "file" || source === null) continue;
+    const digest = await indexDigest(host, place, path, source);
+    if (digest !== null) digests[path] = digest;
+  }
+  return digests;
+}
+
+/** Those of the paths at which the real repository has an index that lists what the recorded one listed. */
+export async function sameIndexes(
+  host: StrategyHost,
+  place: SandboxPlace,
+  paths: readonly RelativePath[],
+  digests: Readonly<Record<string, string>>,
+): Promise<RelativePath[]> {
+  const same: RelativePath[] = [];
+  for (const path of paths) {
+    const known = digests[path];
+    if (known === undefined) continue;
+    const real = `${place.root}/${path}` as BytePath;
+    if ((await indexDigest(host, place, path, real)) === known) same.push(path);
+  }
+  return same;
+}
+
+async function indexDigest(
+  host: StrategyHost,
+  place: SandboxPlace,
+  path: RelativePath,
+  index: BytePath,
+): Promise<string | null> {
+  const folder = INDEX.exec(path)?.[1];
+  if (folder === undefined) return null;
+  const entries = await entriesOf(host, `${place.root}/${folder}` as BytePath, index);
+  return entries === null ? null : createHash("sha256").update(entries).digest("hex");
 }
 
 async function isSameIndex(

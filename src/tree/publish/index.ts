@@ -1,6 +1,7 @@
 export { abandonStage, dropStage } from "./abandon-stage.ts";
+export { adoptEntries } from "./adopt-entries.ts";
 export { applySteps } from "./apply-steps.ts";
-export { checkUndo } from "./check-undo.ts";
+export { type UndoCheck, checkUndo } from "./check-undo.ts";
 export { giveBack } from "./give-back.ts";
 export { reverseSteps } from "./reverse-steps.ts";
 export { stageChanges } from "./stage-changes.ts";

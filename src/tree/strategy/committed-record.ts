@@ -22,6 +22,8 @@ export interface CommitRecord {
   readonly warnings: readonly string[];
   /** Paths (latin1) whose published content was merged from both sides. */
   readonly merged?: readonly string[];
+  /** Digests of what published git indexes list, by path (latin1). */
+  readonly indexes?: Readonly<Record<string, string>>;
 }
 
 const FORMAT: RecordFormat<CommitRecord> = {

@@ -5,8 +5,9 @@ import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import { checkConflicts } from "../conflicts.ts";
 import { checkDatabases } from "../guard/databases.ts";
-import { settleGitIndex } from "../guard/git-folder.ts";
+import { indexDigests, sameIndexes, settleGitIndex } from "../guard/git-folder.ts";
 import { applyPolicy } from "../publish-policy.ts";
+import type { UndoCheck } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
 import { runTask } from "../work/pool.ts";
@@ -57,6 +58,7 @@ export class FileCommit {
     try {
       const { changes, merged } = await this.#publishable(place, set.changes, options);
       if (changes.length === 0) return { ...recordOf(tx, stage, [], options), noop: true };
+      const indexes = await indexDigests(this.#host, place, changes);
       const { losses } = await runTask("stageChanges", {
         root: place.root,
         only: place.only,
@@ -70,7 +72,7 @@ export class FileCommit {
         ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
         ...losses.map(({ path }) => `${displayPath(path)} could not keep its owner or attributes`),
       ];
-      return { ...recordOf(tx, stage, changes, options), warnings, merged };
+      return { ...recordOf(tx, stage, changes, options), warnings, merged, indexes };
     } finally {
       if (options.merge === true) dropMerged(place);
     }
@@ -131,7 +133,7 @@ export class FileCommit {
   /** Refuses an undo over edits that somebody else made after the commit, naming each. */
   async fenceUndo(place: OpenPlace, record: CommitRecord): Promise<void> {
     if (record.noop) return;
-    const check = await runTask("checkUndo", { root: place.root, stage: record.stage });
+    const check = await this.#checkUndo(place, record);
     switch (check.status) {
       case "ready":
         return;
@@ -156,6 +158,17 @@ export class FileCommit {
   /** Drops undo data that nobody needs any more. Idempotent. */
   async drop(stage: BytePath): Promise<void> {
     await runTask("dropStage", { stage });
+  }
+
+  /** An index that git only refreshed, as `git status` does, still is the one that was published. */
+  async #checkUndo(place: OpenPlace, record: CommitRecord): Promise<UndoCheck> {
+    const at = { root: place.root, stage: record.stage };
+    const check = await runTask("checkUndo", at);
+    if (check.status !== "foreignEdits") return check;
+    const paths = await sameIndexes(this.#host, place, check.paths, record.indexes ?? {});
+    if (paths.length === 0) return check;
+    await runTask("adoptEntries", { ...at, paths });
+    return runTask("checkUndo", at);
   }
 
   /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */

@@ -1,5 +1,6 @@
 import {
   abandonStage,
+  adoptEntries,
   applySteps,
   checkUndo,
   dropStage,
@@ -20,6 +21,7 @@ import { describeChanges } from "../view/describe-changes.ts";
 /** Bulk file work: synchronous functions that run on a thread of their own, never on the caller's event loop. */
 export const TASKS = {
   abandonStage,
+  adoptEntries,
   applySteps,
   checkUndo,
   compareTree,
