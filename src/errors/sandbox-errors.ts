@@ -100,6 +100,10 @@ export class SandboxPathError extends SandboxError<{
 export class CheckpointError extends SandboxError<{
   readonly checkpointId: string;
   readonly reason: "unknown" | "duplicate" | "malformed" | "unsupported" | "damaged" | "failed";
+  /** After a restore that could not be taken back either: the checkpoint that holds the state before it. */
+  readonly keptAs?: string;
+  /** The folder in which the strategy keeps that state and the wanted one; null when it does not say. */
+  readonly keptAt?: string | null;
 }> {
   readonly code = "CHECKPOINT";
 }
