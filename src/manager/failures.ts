@@ -74,11 +74,23 @@ export function asCheckpointError(
   checkpointId: string,
   operation: string,
 ): SandboxError {
+  if (thrown instanceof CheckpointError) return underOwnId(thrown, checkpointId);
   if (thrown instanceof SandboxError) return thrown;
   return new CheckpointError(`${operation} of ${checkpointId} failed: ${describeThrown(thrown)}`, {
     data: { checkpointId, reason: "failed" },
     operation,
     cause: thrown,
+  });
+}
+
+/** A strategy knows a checkpoint by another id than the caller. */
+function underOwnId(thrown: CheckpointError, checkpointId: string): CheckpointError {
+  if (thrown.data.checkpointId === checkpointId) return thrown;
+  return new CheckpointError(thrown.message, {
+    data: { ...thrown.data, checkpointId },
+    operation: thrown.operation ?? undefined,
+    hint: thrown.hint ?? undefined,
+    cause: thrown.cause,
   });
 }
 

@@ -202,7 +202,7 @@ describe.each(["copy_on_write", "filesystem_copy"])("%s", (strategy) => {
     const { place, ref, target, before, old } = arranged;
     const home = join(target, "../..");
     const fault = { error: "EIO", lasting: true } as const;
-    const run = await runWithFault(traced(arranged, home), await halfWay(strategy), fault);
+    const run = await runWithFault(traced(arranged, home), await atSwitch(strategy), fault);
     expect(run.fired).toBe(true);
     const { error } = JSON.parse(run.stdout) as Told;
     expect(error).toMatchObject({ code: "CHECKPOINT", data: { reason: "failed", keptAt: home } });
@@ -233,13 +233,12 @@ describe.each(["copy_on_write", "filesystem_copy"])("%s", (strategy) => {
   });
 });
 
-/** A moment at which a part of the new workspace is there. */
-async function halfWay(strategy: string): Promise<FaultPoint> {
+/** The moment at which the new workspace is to take the place of the old one. */
+async function atSwitch(strategy: string): Promise<FaultPoint> {
   const arranged = await kept(strategy);
   const points = await faultPoints(traced(arranged, join(arranged.target, "../..")));
-  const building = points.filter(({ paths }) => paths.some((path) => path.includes("/g2/tree/")));
-  const point = building[Math.floor(building.length / 2)];
-  if (point === undefined) throw new Error("the restore builds nothing");
+  const point = points.find(({ paths }) => paths[1]?.endsWith("/workspace.json") === true);
+  if (point === undefined) throw new Error("the restore switches to nothing");
   return point;
 }
 

@@ -41,6 +41,7 @@ import {
 import { makeHome } from "./home.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { rebaseManifest } from "./rebase-manifest.ts";
+import { rebuild } from "./rebuild.ts";
 
 /** A workspace that is a complete copy of the resource, by reflink or byte by byte. */
 export class CopyWorkspace implements Workspace {
@@ -142,9 +143,7 @@ export class CopyWorkspace implements Workspace {
 
   async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
     const old = await this.#current(place);
-    const made = await buildGeneration(place, old.number + 1, place.root, this.#mode);
-    await writeManifest(made.generation.folder, made.manifest);
-    await switchGeneration(place, made.generation);
+    await rebuild({ place, old, source: place.root, mode: this.#mode, checkpointId: null });
     return { leftovers: removeFolder(old.folder) };
   }
 
