@@ -1,3 +1,4 @@
+import { hideAllPasswords } from "./passwords.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
 /** A sandbox could not be made; nothing of it remains except what `residue` lists. */
@@ -46,7 +47,7 @@ export class SandboxConflictError extends SandboxCommitError {
     },
   ) {
     super(message, init);
-    this.data = init.data;
+    this.data = hideAllPasswords(init.data);
   }
 }
 
