@@ -164,9 +164,8 @@ it("hides the password in every error and event of a plug-in (R238)", async () =
       await failureOf(sandbox.cleanup()),
     ];
     expect(site.events.filter(({ name }) => name === "database.lost").length).toBeGreaterThan(5);
-    expect(errors.map((error) => JSON.stringify(error))).toEqual(
-      errors.map(() => expect.stringContaining("postgresql://worker:***@db.example.org:5432")),
-    );
+    const hidden = "postgresql://worker:***@db.example.org:5432";
+    expect(errors.filter((error) => !JSON.stringify(error).includes(hidden))).toEqual([]);
     expectSilence(site, errors);
     // What was thrown is handed on untouched: only its thrower can know what is in it.
     expect(errors[1]?.cause).toBeInstanceOf(Error);

@@ -8,11 +8,20 @@ export interface InterruptibleOrder {
   readonly operation: "rollback" | "undoCommit" | "restoreCheckpoint";
 }
 
+/** How it went. */
+export interface InterruptibleAnswer {
+  /** Code of the error; null when the call succeeded. */
+  readonly code: string | null;
+  readonly aborted: boolean;
+  /** Whether the error hands the caller's reason on. */
+  readonly isOwnReason: boolean;
+}
+
 const { state, ref, operation } = JSON.parse(process.argv[2] ?? "") as InterruptibleOrder;
 const controller = new AbortController();
 process.on("SIGUSR2", () => controller.abort(new Error("the caller has enough")));
 const { signal } = controller;
-let told: unknown = null;
+let told: InterruptibleAnswer = { code: null, aborted: false, isOwnReason: false };
 {
   await using coffer = await openCofferdam({ stateDirectory: state, config: false });
   const sandbox = coffer.sandbox(ref);
@@ -21,7 +30,7 @@ let told: unknown = null;
     else await sandbox[operation]({ signal });
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    told = error.toJSON();
+    told = { ...told, code: error.code, isOwnReason: error.cause === signal.reason };
   }
 }
-writeSync(1, JSON.stringify({ error: told, aborted: signal.aborted }));
+writeSync(1, JSON.stringify({ ...told, aborted: signal.aborted }));

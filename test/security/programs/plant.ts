@@ -13,10 +13,10 @@ const PLANTS = [
   (place: string) => writeFileSync(place, "planted"),
   (place: string) => symlinkSync(join(victim, "file"), place),
 ];
-let isEnded = false;
-process.stdin.on("end", () => (isEnded = true)).resume();
+const ended = new AbortController();
+process.stdin.on("end", () => ended.abort()).resume();
 process.stdout.write("planting\n");
-for (let round = 0; !isEnded; round++) {
+for (let round = 0; !ended.signal.aborted; round++) {
   const plant = PLANTS[round % PLANTS.length];
   for (const folder of folders) {
     for (const name of names) {
