@@ -75,8 +75,8 @@ exec ${real} "$@"
   return { path, started };
 }
 
-/** What a started program may get from its surroundings; the rest says how git has to behave. */
-const ENVIRONMENT = /^(PATH|LANG|HOME|LIBMOUNT_FORCE_MOUNT2|GIT_[A-Z_]+)$/;
+/** What a started program may get; the rest says how git has to behave, or comes from the shell that notes it. */
+const ENVIRONMENT = /^(PATH|LANG|HOME|LIBMOUNT_FORCE_MOUNT2|GIT_[A-Z_]+|PWD|SHLVL)$/;
 
 it.each(SUBJECTS)("$name: no value becomes an option or a command (R235)", async (subject) => {
   const folder = tempFolder({ mode: 0o755 });
