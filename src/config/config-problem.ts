@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../errors/index.ts";
+import { ConfigurationError, hidePasswords } from "../errors/index.ts";
 import type { ConfigurationProblem } from "../errors/index.ts";
 import { closestName } from "../model/closest-name.ts";
 
@@ -25,7 +25,9 @@ export function configurationError(
 export function showFound(value: string | number | boolean | null): string {
   if (value === null) return "nothing";
   if (typeof value !== "string") return String(value);
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  // Before it is cut: half a password would not be known for one.
+  const shown = hidePasswords(value);
+  return JSON.stringify(shown.length > 60 ? `${shown.slice(0, 57)}...` : shown);
 }
 
 /** The names as the text of a problem. */

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { findPassword } from "../errors/index.ts";
 import type { Resource } from "../model/resource.ts";
 import {
   BUILT_IN_RESOURCE_TYPE_NAMES,
@@ -37,7 +38,7 @@ export function readResources(
     const parents = keys.parents.texts("the id of a resource", (parent) =>
       ids.includes(parent) ? null : suggest(parent, ids),
     );
-    const properties = keys.properties.record();
+    const properties = readProperties(keys.properties);
     parentsOf.set(id, parents ?? []);
     if (type === undefined || location === undefined) continue;
     resources.set(id, {
@@ -72,10 +73,17 @@ function readType(
 function readLocation(reader: ConfigReader): string | undefined {
   if (!reader.isPresent) return reader.refuse("nothing", "a path");
   const location = reader.text("a path", refuseTilde);
-  if (location !== undefined && /^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(location)) {
+  if (findPassword(location) !== null) {
     return reader.refuse("a password", "a location without a password");
   }
   return location;
+}
+
+function readProperties(reader: ConfigReader): Resource["properties"] {
+  const properties = reader.record();
+  const secret = findPassword(properties);
+  if (secret === null) return properties;
+  return reader.refuse(`a password in ${secret}`, "properties without a password");
 }
 
 function place(location: string, type: string, directory: string): string {

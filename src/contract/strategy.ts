@@ -124,7 +124,10 @@ export interface SandboxStrategy {
   rollback(ref: SandboxRef, options?: CallOptions): Promise<void>;
   /** Keeps the present state of the sandbox under an id. */
   checkpoint(ref: SandboxRef, checkpointId: string, options?: CheckpointOptions): Promise<void>;
-  /** Brings the sandbox back to a kept state; other checkpoints stay. */
+  /**
+   * Brings the sandbox back to a kept state; other checkpoints stay. An error of the family says that the sandbox is as
+   * before; any other may have `keptAt`, the folder with both states, for an error that leaves them there.
+   */
   restoreCheckpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
   /** Frees everything the sandbox owns. Idempotent; never touches the resource. */
   cleanup(ref: SandboxRef, options?: CleanupOptions): Promise<void>;

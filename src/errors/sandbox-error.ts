@@ -1,3 +1,5 @@
+import { hideAllPasswords, hidePasswords } from "./passwords.ts";
+
 /** Where an error happened; everything here also appears in its JSON. */
 export interface ErrorContext {
   readonly operation?: string | undefined;
@@ -32,7 +34,8 @@ export interface ErrorJson {
 
 /**
  * The one family of errors that leaves this package. `code` and `data` are the contract; the message is for people.
- * An error of the family is never wrapped in a second one of the same kind.
+ * An error of the family is never wrapped in a second one of the same kind. Passwords of URLs and connection strings
+ * are hidden in everything but `cause`, which is handed on as it was thrown.
  */
 export abstract class SandboxError<Data = unknown> extends Error {
   abstract readonly code: string;
@@ -47,24 +50,28 @@ export abstract class SandboxError<Data = unknown> extends Error {
   readonly at: string;
 
   constructor(message: string, init: ErrorInit<Data>) {
-    super(message, "cause" in init ? { cause: init.cause } : undefined);
+    super(hidePasswords(message), "cause" in init ? { cause: init.cause } : undefined);
     this.name = new.target.name;
-    this.data = init.data;
-    this.hint = init.hint ?? null;
-    this.operation = init.operation ?? null;
-    this.planId = init.planId ?? null;
-    this.resourceId = init.resourceId ?? null;
-    this.sandboxId = init.sandboxId ?? null;
-    this.strategyName = init.strategyName ?? null;
+    const { operation, planId, resourceId, sandboxId, strategyName } = hideAllPasswords({
+      ...init,
+    });
+    this.data = hideAllPasswords(init.data);
+    this.hint = hidePasswords(init.hint ?? "") || null;
+    this.operation = operation ?? null;
+    this.planId = planId ?? null;
+    this.resourceId = resourceId ?? null;
+    this.sandboxId = sandboxId ?? null;
+    this.strategyName = strategyName ?? null;
     this.at = new Date().toISOString();
   }
 
   /** Adds what the thrower could not know; never overwrites what it did. */
   inContext(context: ErrorContext): this {
-    this.planId ??= context.planId ?? null;
-    this.resourceId ??= context.resourceId ?? null;
-    this.sandboxId ??= context.sandboxId ?? null;
-    this.strategyName ??= context.strategyName ?? null;
+    const { planId, resourceId, sandboxId, strategyName } = hideAllPasswords({ ...context });
+    this.planId ??= planId ?? null;
+    this.resourceId ??= resourceId ?? null;
+    this.sandboxId ??= sandboxId ?? null;
+    this.strategyName ??= strategyName ?? null;
     return this;
   }
 
@@ -88,8 +95,9 @@ export abstract class SandboxError<Data = unknown> extends Error {
 function causeJson(cause: unknown): ErrorJson["cause"] {
   if (cause === undefined || cause === null) return null;
   if (cause instanceof SandboxError) return cause.toJSON();
-  if (cause instanceof Error) return { code: errnoOf(cause), message: cause.message };
-  return { code: null, message: typeof cause === "string" ? cause : describeThrown(cause) };
+  if (cause instanceof Error)
+    return { code: errnoOf(cause), message: hidePasswords(cause.message) };
+  return { code: null, message: describeThrown(cause) };
 }
 
 /** The `code` of a system error such as `ENOSPC`; null for anything else. */
@@ -98,9 +106,9 @@ export function errnoOf(thrown: unknown): string | null {
   return typeof thrown.code === "string" ? thrown.code : null;
 }
 
-/** One line about whatever was thrown. */
+/** One line about whatever was thrown, without passwords. */
 export function describeThrown(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  if (typeof thrown === "string") return thrown;
+  if (thrown instanceof Error) return hidePasswords(thrown.message);
+  if (typeof thrown === "string") return hidePasswords(thrown);
   return `a thrown ${thrown === null ? "null" : typeof thrown}`;
 }

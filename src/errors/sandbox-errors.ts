@@ -1,3 +1,4 @@
+import { hideAllPasswords } from "./passwords.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
 /** A sandbox could not be made; nothing of it remains except what `residue` lists. */
@@ -46,7 +47,7 @@ export class SandboxConflictError extends SandboxCommitError {
     },
   ) {
     super(message, init);
-    this.data = init.data;
+    this.data = hideAllPasswords(init.data);
   }
 }
 
@@ -100,6 +101,10 @@ export class SandboxPathError extends SandboxError<{
 export class CheckpointError extends SandboxError<{
   readonly checkpointId: string;
   readonly reason: "unknown" | "duplicate" | "malformed" | "unsupported" | "damaged" | "failed";
+  /** After a restore that could not be taken back either: the checkpoint that holds the state before it. */
+  readonly keptAs?: string;
+  /** The folder in which the strategy keeps that state and the wanted one; null when it does not say. */
+  readonly keptAt?: string | null;
 }> {
   readonly code = "CHECKPOINT";
 }

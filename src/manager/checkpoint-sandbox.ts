@@ -4,7 +4,7 @@ import { CheckpointError, SandboxError } from "../errors/index.ts";
 import type { CheckpointRecord, SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { type Guarded, timestamp } from "./engine.ts";
-import { asCheckpointError } from "./failures.ts";
+import { asCheckpointError, stuckRestore } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { moveIfPossible, moveRecord, updateRecord } from "./record-moves.ts";
 import { type SandboxCall, withSandbox } from "./with-sandbox.ts";
@@ -159,11 +159,14 @@ async function settleFailedRestore(
   try {
     if (!(thrown instanceof SandboxError)) await raw.restoreCheckpoint(record.ref, storage);
     await updateRecord(engine, record, { inFlight: null, lastError });
+    return error;
   } catch {
+    const keptAs = record.checkpoints.find((kept) => kept.storage === storage)?.id ?? "";
+    const stuck = stuckRestore(thrown, checkpointId, keptAs).inContext(record.ref);
     const active = { ...record, status: "ACTIVE" } as const;
-    await moveIfPossible(engine, active, "ERRORED", { lastError });
+    await moveIfPossible(engine, active, "ERRORED", { lastError: stuck.toJSON() });
+    return stuck;
   }
-  return error;
 }
 
 async function dropOldest(guarded: Guarded, record: SandboxRecord): Promise<void> {

@@ -20,6 +20,7 @@ import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.t
 import { findRecord, knownRecord } from "./known-record.ts";
 import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
 import { tracked } from "./with-sandbox.ts";
+import { refusePasswords } from "./refuse-passwords.ts";
 
 /** Options of `create`. */
 export interface CreateOptions extends CallOptions {
@@ -85,7 +86,7 @@ export class Cofferdam implements AsyncDisposable {
     { strategy, ...options }: CreateOptions = {},
   ): Promise<SandboxRef> {
     return tracked(this.#engine, async () => {
-      const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
+      const wanted = this.#wanted(resource);
       const { name, chosenBy } = chooseStrategy(wanted, this.config, this.registry, strategy);
       const guarded = await guardedOf(this.#engine, name);
       return createSandbox(guarded, planId, wanted, { ...options, chosenBy });
@@ -120,7 +121,7 @@ export class Cofferdam implements AsyncDisposable {
    * @throws SandboxCreationError, UnsupportedStrategyError
    */
   async inspectStrategies(resource: Resource | string): Promise<StrategiesReport> {
-    const wanted = typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
+    const wanted = this.#wanted(resource);
     return inspectStrategies(this.#engine, this.config, wanted);
   }
 
@@ -187,6 +188,12 @@ export class Cofferdam implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #wanted(resource: Resource | string): Resource {
+    // Before it is taken for a path, which would change it beyond recognition.
+    refusePasswords(typeof resource === "string" ? { resource } : resource);
+    return typeof resource === "string" ? this.#resourceOf(resource) : absolute(resource);
   }
 
   #resourceOf(text: string): Resource {

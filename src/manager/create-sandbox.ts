@@ -4,6 +4,7 @@ import {
   SandboxCreationError,
   SandboxError,
   describeThrown,
+  findPassword,
 } from "../errors/index.ts";
 import type { Creation } from "../journal/creation-record.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
@@ -12,6 +13,7 @@ import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import { frozenJson } from "./canonical-json.ts";
 import { type Guarded, timestamp } from "./engine.ts";
 import { lockNewPlan } from "./plan-lock.ts";
+import { refusePasswords } from "./refuse-passwords.ts";
 import { discardCreation } from "./sweep-leftovers.ts";
 import { refuseAborted, tracked } from "./with-sandbox.ts";
 
@@ -154,6 +156,7 @@ function checkArguments(planId: unknown, resource: Partial<Resource> | null | un
   const problems = Object.entries({ planId, resourceId, type, location })
     .filter(([, value]) => typeof value !== "string" || value === "")
     .map(([field]) => field);
+  refusePasswords({ planId, ...resource });
   if (problems.length === 0) return;
   const message = `These must be non-empty text: ${problems.join(", ")}`;
   throw creationError(
@@ -179,10 +182,11 @@ function checkedRef(
     made.schemaVersion === REF_SCHEMA_VERSION &&
     typeof made.sandboxId === "string" &&
     made.sandboxId !== "" &&
-    typeof made.metadata === "object";
+    typeof made.metadata === "object" &&
+    findPassword(made) === null;
   if (fits) return frozenJson({ ...made, chosenBy });
   const message = `The strategy ${name} returned something that is not a ref of this sandbox`;
-  throw creationError(message, "ref", "Make refs with host.newRef.");
+  throw creationError(message, "ref", "Make refs with host.newRef, and without a password.");
 }
 
 function asCreationError(thrown: unknown, context: ErrorContext): SandboxError {

@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import type { Clock, SandboxEvent } from "../contract/host.ts";
-import { describeThrown } from "../errors/index.ts";
+import { describeThrown, hideAllPasswords } from "../errors/index.ts";
 import type { Json } from "../model/sandbox-ref.ts";
 
 /** Tells listeners what happened. Never throws: a listener cannot stop the work it hears about. */
@@ -17,7 +17,8 @@ export const EVENT_CHANNEL = "cofferdam";
 export function createEmit(clock: Clock, onEvent?: (event: SandboxEvent) => void): Emit {
   const published = channel(EVENT_CHANNEL);
   return (name, data, level = "info") => {
-    const event: SandboxEvent = { name, level, at: clock.now().toISOString(), data };
+    const at = clock.now().toISOString();
+    const event: SandboxEvent = { name, level, at, data: hideAllPasswords(data) };
     if (published.hasSubscribers) published.publish(event);
     try {
       onEvent?.(event);

@@ -74,12 +74,44 @@ export function asCheckpointError(
   checkpointId: string,
   operation: string,
 ): SandboxError {
+  if (thrown instanceof CheckpointError) return underOwnId(thrown, checkpointId);
   if (thrown instanceof SandboxError) return thrown;
   return new CheckpointError(`${operation} of ${checkpointId} failed: ${describeThrown(thrown)}`, {
     data: { checkpointId, reason: "failed" },
     operation,
     cause: thrown,
   });
+}
+
+/** A strategy knows a checkpoint by another id than the caller. */
+function underOwnId(thrown: CheckpointError, checkpointId: string): CheckpointError {
+  if (thrown.data.checkpointId === checkpointId) return thrown;
+  return new CheckpointError(thrown.message, {
+    data: { ...thrown.data, checkpointId },
+    operation: thrown.operation ?? undefined,
+    hint: thrown.hint ?? undefined,
+    cause: thrown.cause,
+  });
+}
+
+/** A restore that failed half way and could not be taken back: nothing was deleted, and the error says where it is. */
+export function stuckRestore(
+  thrown: unknown,
+  checkpointId: string,
+  keptAs: string,
+): CheckpointError {
+  const message = `restoreCheckpoint of ${checkpointId} failed and could not be taken back: ${describeThrown(thrown)}`;
+  return new CheckpointError(message, {
+    data: { checkpointId, reason: "failed", keptAs, keptAt: keptAtOf(thrown) },
+    operation: "restoreCheckpoint",
+    hint: `The state before is kept as checkpoint ${keptAs}. Remove the cause and run recover.`,
+    cause: thrown,
+  });
+}
+
+function keptAtOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !("keptAt" in thrown)) return null;
+  return typeof thrown.keptAt === "string" ? thrown.keptAt : null;
 }
 
 /** Whatever a clean-up threw as an error of the family. */
@@ -102,8 +134,11 @@ export function restated(
   kind: "commit" | "undo",
   truth: Pick<CommitFailure, "originalRestored" | "undoDataAt">,
 ): SandboxError {
+  const asBefore = { commit: "as before and the edits are kept", undo: "as it was committed" }[
+    kind
+  ];
   const hint = truth.originalRestored
-    ? "The resource is as before and the edits are kept: remove the cause and try again."
+    ? `The resource is ${asBefore}: remove the cause and try again.`
     : "Everything needed to bring the resource back is kept. Remove the cause and run recover.";
   return kind === "undo" ? restatedUndo(thrown, truth, hint) : restatedCommit(thrown, truth, hint);
 }
@@ -136,12 +171,13 @@ function restatedCommit(thrown: unknown, truth: Truth, hint: string): SandboxErr
 }
 
 function restatedUndo(thrown: unknown, truth: Truth, hint: string): SandboxError {
-  // What an undo gives back is the state before the commit; a failed one never has.
   const { undoDataAt } = truth;
   if (thrown instanceof SandboxRollbackError) {
+    // What an undo gives back is the state before the commit; one that was taken back never has.
+    const originalRestored = !truth.originalRestored && thrown.data.originalRestored;
     const data = {
       ...thrown.data,
-      originalRestored: false,
+      originalRestored,
       undoDataAt: thrown.data.undoDataAt ?? undoDataAt,
     };
     return new SandboxRollbackError(thrown.message, {
@@ -151,7 +187,9 @@ function restatedUndo(thrown: unknown, truth: Truth, hint: string): SandboxError
       cause: thrown.cause,
     });
   }
-  if (thrown instanceof SandboxError && truth.originalRestored) return thrown;
+  // Publishing does not know in which direction it goes; to the caller it is the undo that failed.
+  const isStep = thrown instanceof SandboxCommitError;
+  if (thrown instanceof SandboxError && !isStep && truth.originalRestored) return thrown;
   const message = `The undo failed: ${describeThrown(thrown)}`;
-  return rollbackError("io", message, { cause: thrown, hint, undoDataAt });
+  return rollbackError("io", message, { cause: isStep ? thrown.cause : thrown, hint, undoDataAt });
 }

@@ -1,5 +1,10 @@
 import type { CommitOptions } from "../contract/strategy.ts";
-import { SandboxCommitError, SandboxError, describeThrown } from "../errors/index.ts";
+import {
+  SandboxCommitError,
+  SandboxError,
+  SandboxRollbackError,
+  describeThrown,
+} from "../errors/index.ts";
 import type { OpenTransaction } from "../journal/open-transaction.ts";
 import type { Done, TransactionKind } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
@@ -95,6 +100,7 @@ export class TransactionRun {
         results.push(await this.#applyPersistently(at));
       } catch (thrown) {
         if (onFailure === "leave") throw thrown;
+        if (this.#canOnlyGoOn(thrown)) throw this.#left(thrown, false);
         await this.#takeBack(at + 1, thrown);
       }
     }
@@ -157,6 +163,12 @@ export class TransactionRun {
     } catch {
       return this.#members.apply(at);
     }
+  }
+
+  /** Whether an undo has reached the resource, so that only its rest is missing: going back is no way any more. */
+  #canOnlyGoOn(thrown: unknown): boolean {
+    const isUndo = this.#context.kind === "undo";
+    return isUndo && thrown instanceof SandboxRollbackError && thrown.data.originalRestored;
   }
 
   async #takeBack(count: number, thrown: unknown): Promise<never> {

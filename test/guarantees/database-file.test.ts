@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,6 +32,31 @@ test("a database that nobody uses is a file like any other", async () => {
   const { cofferdam, shop } = await openSite({ "shop.db": DATABASE });
   const sandbox = cofferdam.sandbox(await cofferdam.create("plan", shop));
   await sandbox.write("shop.db", `${DATABASE}changed`);
+  await sandbox.commit();
+  expect(readFileSync(join(shop, "shop.db"), "utf8")).toBe(`${DATABASE}changed`);
+});
+
+/** Holds a lock as SQLite does; ends when its input does. */
+const HOLD_LOCK = `use Fcntl; open(my $file, "+<", $ARGV[0]) or die $!;
+my $lock = pack("s s l! l! i", F_WRLCK, 0, 0, 0, 0);
+fcntl($file, F_SETLK, $lock) or die $!; $| = 1; print "locked\\n"; <STDIN>;`;
+
+test("refuses to publish over a database that is in use, told by the lock of another program", async () => {
+  const { cofferdam, shop } = await openSite({ "shop.db": DATABASE });
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", shop));
+  await sandbox.write("shop.db", `${DATABASE}changed`);
+  const holder = spawn("perl", ["-e", HOLD_LOCK, join(shop, "shop.db")]);
+  try {
+    await once(holder.stdout, "data");
+    await expect(sandbox.commit()).rejects.toMatchObject({
+      code: "DATABASE_IN_USE",
+      data: { path: "shop.db" },
+    });
+    expect(readFileSync(join(shop, "shop.db"), "utf8")).toBe(DATABASE);
+  } finally {
+    holder.stdin.end();
+    await once(holder, "exit");
+  }
   await sandbox.commit();
   expect(readFileSync(join(shop, "shop.db"), "utf8")).toBe(`${DATABASE}changed`);
 });

@@ -181,8 +181,8 @@ it("keeps only the last automatic checkpoints", async () => {
   expect(kept.filter((name) => name.startsWith("checkpoint-"))).toHaveLength(4);
 });
 
-it.each(["error", "string"] as const)(
-  "leaves the workspace as it was when a restore fails half way: %s (R205)",
+it.each(["error", "string", "undefined"] as const)(
+  "leaves the workspace as it was when a restore fails half way: %s (R179, R205)",
   async (word) => {
     const site = await openSite();
     const sandbox = await sandboxOf(site, "probe");

@@ -206,6 +206,24 @@ it("returns to the committed state when an undo fails (R10, R17)", async () => {
   }
 });
 
+it.each(["error", "string", "undefined", "reject", "sync"] as const)(
+  "brings the committed state back whatever an undo throws half way: %s (R179)",
+  async (word) => {
+    const stage = await edited();
+    await stage.sandbox.commit();
+    const committed = takeOracle(stage.site.data);
+    const marker = await mark(stage.sandbox, "apply", "half", word);
+    const error = await failureOf(stage.sandbox.undoCommit());
+    expect(error).toMatchObject({ code: "SANDBOX_ROLLBACK", data: { undoDataAt: null } });
+    expect(error.cause).toBe(thrown.last);
+    expectOracleEqual(committed, takeOracle(stage.site.data));
+    expect(await stage.site.coffer.status(stage.sandbox.ref)).toBe("COMMITTED");
+    rmSync(marker);
+    await stage.sandbox.undoCommit();
+    expectOracleEqual(stage.before, takeOracle(stage.site.data));
+  },
+);
+
 it("refuses an undo whose data is gone and changes nothing (R32)", async () => {
   const stage = await edited();
   await stage.sandbox.commit();

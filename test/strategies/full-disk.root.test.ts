@@ -122,6 +122,41 @@ describe.each(COPIES)("$name", (subject) => {
     expect((await sandbox.commit()).added).toHaveLength(414);
   });
 
+  test.each(["restoreCheckpoint", "rollback"] as const)(
+    "%s removes a workspace that the disk has room for in part only, and keeps the one before (R178)",
+    async (operation) => {
+      await using disk = mountFileSystem("ext4", {
+        megabytes: 128,
+        formatOptions: ["-b", "4096", "-m", "0"],
+      });
+      const [real, state] = [join(disk.mountPoint, "real"), join(disk.mountPoint, "state")];
+      mkdirSync(real);
+      // Folders take a block each: no look at the sizes tells.
+      shell(real, "mkdir $(seq 1500); echo old > file");
+      await using bench = await openBench(subject, real, state);
+      const { sandbox } = bench;
+      await sandbox.checkpoint("kept");
+      const work = await sandbox.getPath();
+      shell(work, "echo edited > file; rmdir 8; echo new > 9/new");
+      const before = takeOracle(work);
+      // A restore first keeps the present state.
+      const room = operation === "rollback" ? 3 : 9;
+      const ballast = fill(disk.mountPoint, room * MEGABYTE);
+      const call = (): Promise<void> =>
+        operation === "rollback" ? sandbox.rollback() : sandbox.restoreCheckpoint("kept");
+      const error = await thrown(call());
+      expect(error.cause).toMatchObject({ code: "ENOSPC" });
+      const data = { restoreCheckpoint: { checkpointId: "kept" }, rollback: { reason: "io" } };
+      expect(error.data).toMatchObject(data[operation]);
+      expect(shell(bench.directory, "ls -d g*")).toBe("g1\n");
+      expect((await sandbox.describe()).status).toBe("ACTIVE");
+      expectOracleEqual(before, takeOracle(work));
+      rmSync(ballast);
+      await call();
+      expectOracleEqual(takeOracle(real), takeOracle(await sandbox.getPath()));
+    },
+  );
+
   test("a workspace that cannot be built again is stale, not a failed undo (R35)", async () => {
     await using disk = mountFileSystem("tmpfs", { megabytes: 48 });
     const [real, state] = [join(disk.mountPoint, "real"), join(disk.mountPoint, "state")];

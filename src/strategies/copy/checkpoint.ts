@@ -13,8 +13,9 @@ import { withRoot } from "../../tree/scan/open-directory.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
 import { runTask } from "../../tree/work/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
-import { type Generation, readManifest, switchGeneration, writeManifest } from "./generation.ts";
-import { type CopyMode, buildGeneration } from "./make-copy.ts";
+import { type Generation, readManifest } from "./generation.ts";
+import type { CopyMode } from "./make-copy.ts";
+import { rebuild } from "./rebuild.ts";
 import { type ListedFile, lastCheckpoint, noteCheckpoint } from "./since-checkpoint.ts";
 
 const folderOf = (place: OpenPlace, id: string): BytePath =>
@@ -97,15 +98,19 @@ export async function restoreCheckpoint(
       data: { checkpointId: id, reason: "damaged" },
     });
   }
-  const made = await buildGeneration(place, current.number + 1, treeOf(place, id), mode);
-  adopt(base, made.manifest, new Set(changed));
-  await writeManifest(made.generation.folder, base);
-  await noteCheckpoint(
-    made.generation,
-    id,
-    changed.map((path): ListedFile => [path, copiedFile(made.manifest, path)]),
-  );
-  await switchGeneration(place, made.generation);
+  await rebuild({
+    place,
+    old: current,
+    source: treeOf(place, id),
+    mode,
+    checkpointId: id,
+    manifestOf: async ({ generation, manifest }) => {
+      adopt(base, manifest, new Set(changed));
+      const listed = changed.map((path): ListedFile => [path, copiedFile(manifest, path)]);
+      await noteCheckpoint(generation, id, listed);
+      return base;
+    },
+  });
   removeFolder(current.folder);
 }
 

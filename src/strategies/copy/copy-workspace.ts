@@ -13,6 +13,7 @@ import {
 } from "../../tree/beneath.ts";
 import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
 import { FIELD, FLAG } from "../../tree/scan/manifest.ts";
+import { keepsSpecialBits } from "../../tree/special-bits.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
@@ -41,6 +42,7 @@ import {
 import { makeHome } from "./home.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { rebaseManifest } from "./rebase-manifest.ts";
+import { rebuild } from "./rebuild.ts";
 
 /** A workspace that is a complete copy of the resource, by reflink or byte by byte. */
 export class CopyWorkspace implements Workspace {
@@ -106,12 +108,15 @@ export class CopyWorkspace implements Workspace {
     const manifest = readManifest(generation.folder);
     const record = entry === null ? -1 : manifest.find(path);
     if (entry === null || record < 0 || entry.type === "symlink") return entry;
+    const ino = BigInt(manifest.wide(record, FIELD.ino));
+    const copied = { ino, mode: manifest.get(record, FIELD.copyMode) };
+    const isOld = entry.type === "directory" || keepsSpecialBits(entry, copied);
     // As it would be published: what the copy itself could not carry counts as the base's.
     const kept = (field: number, copied: number, value: number): number =>
       manifest.get(record, copied) === value ? manifest.get(record, field) : value;
     return {
       ...entry,
-      mode: entry.mode | (manifest.get(record, FIELD.mode) & 0o7000),
+      mode: isOld ? entry.mode | (manifest.get(record, FIELD.mode) & 0o7000) : entry.mode,
       uid: kept(FIELD.uid, FIELD.copyUid, entry.uid),
       gid: kept(FIELD.gid, FIELD.copyGid, entry.gid),
     };
@@ -142,9 +147,7 @@ export class CopyWorkspace implements Workspace {
 
   async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
     const old = await this.#current(place);
-    const made = await buildGeneration(place, old.number + 1, place.root, this.#mode);
-    await writeManifest(made.generation.folder, made.manifest);
-    await switchGeneration(place, made.generation);
+    await rebuild({ place, old, source: place.root, mode: this.#mode, checkpointId: null });
     return { leftovers: removeFolder(old.folder) };
   }
 

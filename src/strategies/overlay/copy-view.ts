@@ -22,7 +22,8 @@ const TREE = "v/tree";
 const MANIFEST = "v/manifest.json";
 
 /** What tells whether an entry of the copy was touched: change time, inode and mode. */
-type Fingerprint = readonly [ctimeNs: string, ino: string, mode: number];
+/** What a file of a copied view was when the copy was finished. */
+export type Fingerprint = readonly [ctimeNs: string, ino: string, mode: number];
 
 /** Everything in the copy by path, parents first. */
 export type CopiedEntries = ReadonlyMap<RelativePath, TreeEntry>;
@@ -85,7 +86,7 @@ export function scanCopiedView(place: SandboxPlace): CopiedEntries {
 export interface CopiedChanges {
   readonly entries: CopiedEntries;
   /** What the copy was made with. */
-  readonly known: ReadonlySet<RelativePath>;
+  readonly known: ReadonlyMap<RelativePath, Fingerprint>;
   /** New or touched paths, parents first. */
   readonly touched: readonly RelativePath[];
   /** Paths that are gone, parents first; nothing below another one of them is listed. */
@@ -103,7 +104,7 @@ export function compareCopiedView(place: SandboxPlace): CopiedChanges {
   );
   const gone = new Set(lines.map(([path]) => path).filter((path) => !entries.has(path)));
   const removed = [...gone].filter((path) => !gone.has(parentFolder(path))).sort();
-  return { entries, known: new Set(known.keys()), touched, removed };
+  return { entries, known, touched, removed };
 }
 
 function parentFolder(path: RelativePath): RelativePath {

@@ -4,9 +4,15 @@ import { copyFileTo } from "../../tree/copy-entry.ts";
 import { attributesOf, setLinkAttributes } from "../../tree/entry-attributes.ts";
 import { openFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
+import { keepsSpecialBits } from "../../tree/special-bits.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { markCopy, pathKey, writeBaseMark } from "./base-mark.ts";
-import { compareCopiedView, copiedTree, rememberCopiedView } from "./copy-view.ts";
+import {
+  type Fingerprint,
+  compareCopiedView,
+  copiedTree,
+  rememberCopiedView,
+} from "./copy-view.ts";
 import { startUpper } from "./layer-control.ts";
 import { LayerEditor } from "./layer-editor.ts";
 import type { LayerStack } from "./layer-stack.ts";
@@ -55,7 +61,7 @@ class Folding {
   readonly #stack: LayerStack;
   readonly #spare: SpareFolder;
   readonly #copyFd: number;
-  readonly #known: ReadonlySet<RelativePath>;
+  readonly #known: ReadonlyMap<RelativePath, Fingerprint>;
   readonly #editor: LayerEditor;
   readonly #links = new Map<string, RelativePath>();
 
@@ -63,7 +69,7 @@ class Folding {
     stack: LayerStack,
     spare: SpareFolder,
     copyFd: number,
-    known: ReadonlySet<RelativePath>,
+    known: ReadonlyMap<RelativePath, Fingerprint>,
   ) {
     this.#known = known;
     this.#stack = stack;
@@ -131,7 +137,10 @@ class Folding {
       if (node?.kind === "leaf") {
         // The copy had no special bits to begin with: the file keeps those that the view has.
         const { mode, type } = readNode(this.#stack, node);
-        markCopy(this.#stack, copyFd, path, type === "file" ? mode & SPECIAL_BITS : 0);
+        const known = this.#known.get(path);
+        const copied = { ino: known === undefined ? 0n : BigInt(known[1]), mode };
+        const isOld = type === "file" && keepsSpecialBits(entry, copied);
+        markCopy(this.#stack, copyFd, path, isOld ? mode & SPECIAL_BITS : 0);
       } else {
         // Somebody removed the real file meanwhile: this is no new one.
         const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };

@@ -16,6 +16,7 @@ import { shareLiveLock } from "./live-lock.ts";
 import { KERNEL_OPTIONS, fuseOptions } from "./mount-options.ts";
 import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
+import { refuseColon } from "./refuse-colon.ts";
 import { canonicalPath, unmountAt } from "./unmount.ts";
 
 /** The mount at the sandbox's mount point; undefined when there is none. Never touches the mounted file system. */
@@ -99,6 +100,7 @@ export async function mountFuse(
   const { layers, base, work, mountPoint } = NAMES;
   const lower = [...lowerLayers(state).map((name) => `${layers}/${name}`), base];
   const options = fuseOptions(lower, `${layers}/${state.upper}`, work);
+  refuseColon(place.directory);
   const lock = await shareLiveLock(place.directory);
   try {
     await withFolder(place.directory, async (dirFd) => {

@@ -14,6 +14,7 @@ import { run } from "../../platform/run.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
 import { KERNEL_OPTIONS, fuseOptions, kernelOptionString } from "./mount-options.ts";
+import { refuseColon } from "./refuse-colon.ts";
 import { writeMasks } from "./mask.ts";
 import { withFolder as withOpenFolder } from "./sandbox-files.ts";
 import { unmountAt } from "./unmount.ts";
@@ -87,6 +88,7 @@ export function tryFuse(site: TrialSite): Promise<string> {
   const dialect = process.geteuid?.() === 0 ? "trusted" : "user";
   return withTrial(site, dialect, async (dirFd) => {
     const options = fuseOptions(lowerOf(site), UPPER, WORK);
+    refuseColon(site.directory);
     try {
       await runTrial(site, dirFd, "fuse-overlayfs", ["-o", options, MERGED]);
       // Through a program: a server that hangs must not hold this process up.

@@ -5,6 +5,7 @@ import { readFolderAttributes } from "../folder-attributes.ts";
 import { type AppliedStep, isStillStaged, readApplied } from "./applied-record.ts";
 import { isSameEntry, lookAt } from "./entry-record.ts";
 import type { Place } from "./move-entry.ts";
+import { readMovePlan } from "./moved-sources.ts";
 import { type PublishContext, openContext } from "./publish-context.ts";
 import type { PublishPlace, RecordedEntry, Step } from "./step.ts";
 import { isEqual } from "./touched-folders.ts";
@@ -26,6 +27,8 @@ export function checkUndo(place: PublishPlace): UndoCheck {
     using context = openContext(place);
     const applied = readApplied(context);
     if (applied === null) return { status: "undoDataMissing", what: ["applied"] };
+    // Without it the sandbox could not have its files back.
+    readMovePlan(context.stage.fd);
     return check(context, applied);
   } catch (error) {
     if (error instanceof RecordDamagedError) {

@@ -7,6 +7,7 @@ import { folderEntry } from "../folder-entry.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
+import { keepsSpecialBits } from "../special-bits.ts";
 import type { TreeEntry } from "../tree-entry.ts";
 import { BaseReader } from "./base-reader.ts";
 import { judgeEntry } from "./judge-entry.ts";
@@ -230,9 +231,11 @@ class Comparison {
     const copyMode = manifest.get(record, FIELD.copyMode);
     const baseMode = manifest.get(record, FIELD.mode);
     if ((copyMode & MODE.typeMask) !== (baseMode & MODE.typeMask)) return entry;
+    const copied = { ino: BigInt(manifest.wide(record, FIELD.ino)), mode: copyMode };
+    const isOld = entry.type === "directory" || keepsSpecialBits(entry, copied);
     return {
       ...entry,
-      mode: entry.type === "symlink" ? entry.mode : entry.mode | (baseMode & 0o7000),
+      mode: entry.type !== "symlink" && isOld ? entry.mode | (baseMode & 0o7000) : entry.mode,
       uid:
         entry.uid === manifest.get(record, FIELD.copyUid)
           ? manifest.get(record, FIELD.uid)

@@ -2,6 +2,7 @@ import {
   SandboxCommitError,
   SandboxConflictError,
   SandboxRollbackError,
+  describeThrown,
 } from "../../errors/index.ts";
 import { type BytePath, displayPath } from "../../model/byte-path.ts";
 import type { TreeConflict } from "../conflicts.ts";
@@ -98,6 +99,28 @@ export function rollbackError(
       paths,
     },
   });
+}
+
+/** The resource is as before the commit, and the sandbox does not have its edits back yet. */
+export function unfinishedUndo(
+  place: OpenPlace,
+  stage: BytePath,
+  cause: unknown,
+): SandboxRollbackError {
+  return new SandboxRollbackError(
+    `The resource is as before the commit, but the edits are not back in the sandbox: ${describeThrown(cause)}`,
+    {
+      operation: "rollback",
+      sandboxId: place.ref.sandboxId,
+      cause,
+      data: {
+        reason: "io",
+        originalRestored: true,
+        undoDataAt: displayPath(stage),
+        asideAt: null,
+      },
+    },
+  );
 }
 
 /** Wraps what staging or applying threw, so that the caller learns whether the real tree is as before. */

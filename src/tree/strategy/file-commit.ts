@@ -18,6 +18,7 @@ import {
   describeShelved,
   rollbackError,
   stepFailure,
+  unfinishedUndo,
 } from "./commit-errors.ts";
 import {
   type CommitRecord,
@@ -100,8 +101,21 @@ export class FileCommit {
     record: CommitRecord,
     leavesForeign = false,
   ): Promise<CommitResult> {
+    return this.#publish(place, record, { leavesForeign });
+  }
+
+  /** Publishes again what an undo has taken back in part. Idempotent. */
+  async reverseUndo(place: OpenPlace, record: CommitRecord, leavesForeign = false): Promise<void> {
+    await this.#publish(place, record, { leavesForeign, isAgain: true });
+  }
+
+  async #publish(
+    place: OpenPlace,
+    record: CommitRecord,
+    how: { readonly leavesForeign: boolean; readonly isAgain?: boolean },
+  ): Promise<CommitResult> {
     if (record.noop) return this.#result(place, record, [], null);
-    const at = { root: place.root, stage: record.stage, leavesForeign };
+    const at = { root: place.root, stage: record.stage, ...how };
     const report = await runTask("applySteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     await writeCommitted(place, record);
@@ -110,7 +124,9 @@ export class FileCommit {
 
   /** Takes a partly applied commit back, exactly, and hands the edits back to the sandbox. Idempotent. */
   async reverse(place: OpenPlace, record: CommitRecord, leavesForeign = false): Promise<void> {
-    if (!record.noop) await this.#takeBack(place, record, leavesForeign);
+    if (record.noop) return;
+    await this.#takeBack(place, record, leavesForeign);
+    await this.#handBack(place, record);
   }
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
@@ -144,14 +160,21 @@ export class FileCommit {
     }
   }
 
-  /** Brings the earlier state back and hands the edits back to the sandbox. Idempotent. */
+  /**
+   * Brings the earlier state back and hands the edits back to the sandbox. Idempotent.
+   * @throws SandboxRollbackError with `originalRestored` when only the second part failed: it can only be finished.
+   */
   async applyUndo(
     place: OpenPlace,
     record: CommitRecord,
     leavesForeign = false,
   ): Promise<CommitResult> {
-    if (record.noop) await forgetCommitted(place);
-    else await this.#takeBack(place, record, leavesForeign);
+    if (!record.noop) await this.#takeBack(place, record, leavesForeign);
+    try {
+      await this.#handBack(place, record);
+    } catch (cause) {
+      throw unfinishedUndo(place, record.stage, cause);
+    }
     return this.#result(place, record, [], null);
   }
 
@@ -171,21 +194,26 @@ export class FileCommit {
     return runTask("checkUndo", at);
   }
 
-  /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
   async #takeBack(place: OpenPlace, record: CommitRecord, leavesForeign: boolean): Promise<void> {
-    const at = { root: place.root, stage: record.stage };
-    const report = await runTask("reverseSteps", { ...at, leavesForeign });
+    const at = { root: place.root, stage: record.stage, leavesForeign };
+    const report = await runTask("reverseSteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     if (report.shelved.length > 0) {
       const { sandboxId } = place.ref;
       const edits = report.shelved.map(describeShelved);
       this.#host.emit("sandbox.editsShelved", { sandboxId, edits }, "warning");
     }
-    const { base } = await runTask("giveBack", at);
-    const own = new Map(base);
-    // The sandbox has its own side alone again: what it was merged with still stands against it.
-    for (const path of record.merged ?? []) own.delete(path as RelativePath);
-    await this.#workspace.rebase(place, own);
+  }
+
+  /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
+  async #handBack(place: OpenPlace, record: CommitRecord): Promise<void> {
+    if (!record.noop) {
+      const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
+      const own = new Map(base);
+      // The sandbox has its own side alone again: what it was merged with still stands against it.
+      for (const path of record.merged ?? []) own.delete(path as RelativePath);
+      await this.#workspace.rebase(place, own);
+    }
     await forgetCommitted(place);
   }
 

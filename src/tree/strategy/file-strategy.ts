@@ -45,7 +45,14 @@ import { commitFailure, notAsReviewed } from "./commit-errors.ts";
 import { FileCommit } from "./file-commit.ts";
 import { describeSet, diffFiles } from "./file-diff.ts";
 import { keepBase } from "./kept-base.ts";
-import { makePlace, openPlace, placeMetadata, removePlace, unfinishedPlaces } from "./place.ts";
+import {
+  makePlace,
+  openPlace,
+  placeMetadata,
+  removePlace,
+  unfinishedPlaces,
+  workspaceHome,
+} from "./place.ts";
 import { resolveInput } from "./resolve-input.ts";
 import { describeWrite } from "./write-change.ts";
 
@@ -164,8 +171,15 @@ export abstract class FileStrategy implements SandboxStrategy {
   async restoreCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
     const place = await this.#place(ref);
     await this.workspace.quiesce(place, "rollback");
-    await this.workspace.restore(place, checkpointId);
-    await returnToCheckpoint(place, checkpointId);
+    try {
+      await this.workspace.restore(place, checkpointId);
+      await returnToCheckpoint(place, checkpointId);
+    } catch (error) {
+      // Should the way back fail as well, whoever repairs it has to know where everything lies.
+      if (error instanceof Error && !(error instanceof SandboxError))
+        Object.assign(error, { keptAt: displayPath(workspaceHome(place)) });
+      throw error;
+    }
   }
 
   async deleteCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
@@ -263,7 +277,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     const place = await this.#place(ref);
     const record = tx.record as unknown as CommitRecord;
     const { kind, recovering } = tx;
-    if (kind === "undo") await this.#commits.apply(place, record, recovering);
+    if (kind === "undo") await this.#commits.reverseUndo(place, record, recovering);
     else await this.#commits.reverse(place, record, recovering);
   }
 

@@ -1,0 +1,15 @@
+import { SandboxCreationError, findPassword } from "../errors/index.ts";
+
+/**
+ * Refuses names and settings with a password in them: they would be stored and told.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `arguments`) that says where, without the text itself.
+ */
+export function refusePasswords(given: unknown): void {
+  const place = findPassword(given);
+  if (place === null) return;
+  throw new SandboxCreationError(`A password stands in ${place}; nothing of it was stored`, {
+    data: { stage: "arguments", residue: [] },
+    operation: "create",
+    hint: "Name a configured connection, or let the strategy read the password from its own place.",
+  });
+}

@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import type { SandboxRef } from "../../src/index.ts";
+import { type TracedProgram, faultPoints, runWithFault } from "../support/faults.ts";
+import {
+  type Oracle,
+  expectOracleEqual,
+  oracleDifferences,
+  takeOracle,
+} from "../support/oracle.ts";
+import type { Order } from "./order.ts";
+import { type Place, makePlace, openPlace, shell } from "./place.ts";
+
+const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
+const MINUTES = 60_000;
+const TREE =
+  'for folder in a b c; do mkdir $folder; echo "$folder as it was" > $folder/file; done; mkdir a/gone';
+const EDIT =
+  'for folder in a b c; do echo "$folder edited" > $folder/file; done; rmdir a/gone; mkdir c/new';
+
+interface Stuck {
+  readonly place: Place;
+  readonly ref: SandboxRef;
+  readonly old: Oracle;
+  readonly published: Oracle;
+  readonly traced: TracedProgram;
+}
+
+/** A commit that cannot be taken back, because nothing in one folder can be renamed any more. */
+async function stuck(strategy: string): Promise<Stuck> {
+  const place = makePlace(TREE);
+  const old = takeOracle(place.real);
+  await using coffer = await openPlace(place);
+  const ref = await coffer.create("plan", place.real, { strategy });
+  shell(await coffer.sandbox(ref).getPath(), EDIT);
+  await coffer.sandbox(ref).commit();
+  const published = takeOracle(place.real);
+  shell(place.real, "chattr +i b");
+  const order: Order = { state: place.state, operation: "undoCommit", ref };
+  const traced = { program: PROGRAM, args: [JSON.stringify(order)], touching: [place.folder] };
+  return { place, ref, old, published, traced };
+}
+
+it.each(["overlay", "copy_on_write"])(
+  "%s: an undo that dies at any moment of its way back ends as a whole (R178, R220)",
+  async (strategy) => {
+    const first = await stuck(strategy);
+    const points = await faultPoints(first.traced);
+    shell(first.place.real, "chattr -i b");
+    expectOracleEqual(first.published, takeOracle(first.place.real));
+    const begun = points.findIndex(({ call }) => call === "renameat2");
+    const endings = new Set<string>();
+    for (let at = begun + 1; at <= points.length; at += 5) {
+      const { place, ref, old, published, traced } = await stuck(strategy);
+      const run = await runWithFault(traced, { at }, { signal: "KILL" });
+      shell(place.real, "chattr -i b");
+      expect(run.fired).toBe(true);
+      await using coffer = await openPlace(place);
+      expect(coffer.opening.recovery?.complete ?? true).toBe(true);
+      const status = await coffer.status(ref);
+      endings.add(status);
+      const expected = status === "COMMITTED" ? published : old;
+      const differences = oracleDifferences(expected, takeOracle(place.real));
+      expect(differences, `${at} ${points[at - 1]?.call} ${status}`).toEqual([]);
+      const sandbox = coffer.sandbox(ref);
+      await (status === "COMMITTED" ? sandbox.undoCommit() : sandbox.commit());
+      await sandbox.cleanup();
+    }
+    expect(endings).toEqual(new Set(["ACTIVE", "COMMITTED"]));
+  },
+  5 * MINUTES,
+);
