@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import type { Engine } from "./engine.ts";
@@ -9,6 +10,9 @@ export interface PlanLockOptions {
   /** How long to wait; the usual limit unless given. */
   readonly timeoutMs?: number;
 }
+
+/** The plans that the present chain of calls holds alone, by their lock files. */
+const held = new AsyncLocalStorage<ReadonlySet<string>>();
 
 /** How often a plan may be taken away between making and locking it. */
 const ATTEMPTS = 100;
@@ -22,12 +26,37 @@ export async function lockPlan(
   planId: string,
   { exclusive, signal, timeoutMs = engine.limits.lockTimeoutMs }: PlanLockOptions,
 ): Promise<FileLock | null> {
+  const file = engine.store.lockFile(planId);
+  if (held.getStore()?.has(file) === true) return NOT_OURS_TO_RELEASE;
   try {
-    return await acquireLock(engine.store.lockFile(planId), { exclusive, timeoutMs, signal });
+    return await acquireLock(file, { exclusive, timeoutMs, signal });
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
+}
+
+const NOT_OURS_TO_RELEASE: FileLock = { [Symbol.asyncDispose]: () => Promise.resolve() };
+
+/**
+ * Runs work on all sandboxes of a plan with the plan locked alone; calls on single sandboxes inside it do not wait for
+ * the lock again. They must be made one after the other. Null when there is no such plan.
+ */
+export async function withWholePlan<T>(
+  engine: Engine,
+  planId: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  await using lock = await lockPlan(engine, planId, { exclusive: true, signal });
+  if (lock === null) return null;
+  const file = engine.store.lockFile(planId);
+  return await held.run(new Set([...(held.getStore() ?? []), file]), work);
+}
+
+/** Runs a listener outside of any plan that its caller holds. */
+export function outsideOfPlans<T>(work: () => T): T {
+  return held.exit(work);
 }
 
 /** Locks a plan alone, made if need be. */

@@ -110,7 +110,9 @@ export class FileCommit {
 
   /** Takes a partly applied commit back, exactly, and hands the edits back to the sandbox. Idempotent. */
   async reverse(place: OpenPlace, record: CommitRecord, leavesForeign = false): Promise<void> {
-    if (!record.noop) await this.#takeBack(place, record, leavesForeign);
+    if (record.noop) return;
+    await this.#takeBack(place, record, leavesForeign);
+    await this.#handBack(place, record);
   }
 
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
@@ -144,20 +146,22 @@ export class FileCommit {
     }
   }
 
-  /** Brings the earlier state back and hands the edits back to the sandbox. Idempotent. */
+  /** Brings the earlier state back; until `finishUndo`, `apply` can publish the edits again. Idempotent. */
   async applyUndo(
     place: OpenPlace,
     record: CommitRecord,
     leavesForeign = false,
   ): Promise<CommitResult> {
-    if (record.noop) await forgetCommitted(place);
-    else await this.#takeBack(place, record, leavesForeign);
+    if (!record.noop) await this.#takeBack(place, record, leavesForeign);
     return this.#result(place, record, [], null);
   }
 
-  /** Drops undo data that nobody needs any more. Idempotent. */
-  async drop(stage: BytePath): Promise<void> {
-    await runTask("dropStage", { stage });
+  /** Hands the edits of a commit that was taken back to the sandbox, and drops what is left of it. Idempotent. */
+  async finishUndo(place: OpenPlace, record: CommitRecord): Promise<void> {
+    if (record.noop) await forgetCommitted(place);
+    else if ((await readCommitted(place))?.ulid === record.ulid)
+      await this.#handBack(place, record);
+    await runTask("dropStage", { stage: record.stage });
   }
 
   /** An index that git only refreshed, as `git status` does, still is the one that was published. */
@@ -171,7 +175,6 @@ export class FileCommit {
     return runTask("checkUndo", at);
   }
 
-  /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
   async #takeBack(place: OpenPlace, record: CommitRecord, leavesForeign: boolean): Promise<void> {
     const at = { root: place.root, stage: record.stage };
     const report = await runTask("reverseSteps", { ...at, leavesForeign });
@@ -181,7 +184,11 @@ export class FileCommit {
       const edits = report.shelved.map(describeShelved);
       this.#host.emit("sandbox.editsShelved", { sandboxId, edits }, "warning");
     }
-    const { base } = await runTask("giveBack", at);
+  }
+
+  /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
+  async #handBack(place: OpenPlace, record: CommitRecord): Promise<void> {
+    const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
     const own = new Map(base);
     // The sandbox has its own side alone again: what it was merged with still stands against it.
     for (const path of record.merged ?? []) own.delete(path as RelativePath);

@@ -274,8 +274,8 @@ export abstract class FileStrategy implements SandboxStrategy {
   async forget(ref: SandboxRef, tx: TransactionPart): Promise<void> {
     // A commit's staged folder now is its undo data; only an undo has nothing more to keep.
     if (tx.kind !== "undo") return;
-    await this.#place(ref);
-    await this.#commits.drop((tx.record as unknown as CommitRecord).stage);
+    const place = await this.#place(ref);
+    await this.#commits.finishUndo(place, tx.record as unknown as CommitRecord);
   }
 
   async #warnOfSize({ root, only, exclude, resource }: SandboxPlace): Promise<void> {
