@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Clock, SandboxEvent } from "../contract/host.ts";
 import { describeThrown } from "../errors/index.ts";
 import type { Json } from "../model/sandbox-ref.ts";
-import { outsideOfPlans } from "./plan-lock.ts";
+import { outsideOfPlans } from "./held-plans.ts";
 
 /** Tells listeners what happened. Never throws: a listener cannot stop the work it hears about. */
 export type Emit = (

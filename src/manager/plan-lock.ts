@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import type { Engine } from "./engine.ts";
+import { asHolder, isHeld } from "./held-plans.ts";
 
 /** How a plan is locked. */
 export interface PlanLockOptions {
@@ -10,9 +10,6 @@ export interface PlanLockOptions {
   /** How long to wait; the usual limit unless given. */
   readonly timeoutMs?: number;
 }
-
-/** The plans that the present chain of calls holds alone, by their lock files. */
-const held = new AsyncLocalStorage<ReadonlySet<string>>();
 
 /** How often a plan may be taken away between making and locking it. */
 const ATTEMPTS = 100;
@@ -27,7 +24,7 @@ export async function lockPlan(
   { exclusive, signal, timeoutMs = engine.limits.lockTimeoutMs }: PlanLockOptions,
 ): Promise<FileLock | null> {
   const file = engine.store.lockFile(planId);
-  if (held.getStore()?.has(file) === true) return NOT_OURS_TO_RELEASE;
+  if (isHeld(file)) return NOT_OURS_TO_RELEASE;
   try {
     return await acquireLock(file, { exclusive, timeoutMs, signal });
   } catch (error) {
@@ -50,13 +47,7 @@ export async function withWholePlan<T>(
 ): Promise<T | null> {
   await using lock = await lockPlan(engine, planId, { exclusive: true, signal });
   if (lock === null) return null;
-  const file = engine.store.lockFile(planId);
-  return await held.run(new Set([...(held.getStore() ?? []), file]), work);
-}
-
-/** Runs a listener outside of any plan that its caller holds. */
-export function outsideOfPlans<T>(work: () => T): T {
-  return held.exit(work);
+  return await asHolder(engine.store.lockFile(planId), work);
 }
 
 /** Locks a plan alone, made if need be. */

@@ -160,7 +160,7 @@ class PlanCommit {
       const results = await runTransaction(engine, job);
       return await this.#finished(own(), results);
     } catch (thrown) {
-      return await this.#failed(own(), later, thrown, progress);
+      return this.#failed(own(), later, thrown, progress);
     }
   }
 

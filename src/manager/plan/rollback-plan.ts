@@ -1,5 +1,5 @@
 import type { CallOptions, CleanupOptions } from "../../contract/strategy.ts";
-import { type ErrorJson, SandboxError } from "../../errors/index.ts";
+import type { ErrorJson, SandboxError } from "../../errors/index.ts";
 import type { SandboxStatus } from "../../model/status.ts";
 import { cleanupSandbox } from "../cleanup-sandbox.ts";
 import type { Engine } from "../engine.ts";
@@ -56,7 +56,7 @@ export function rollbackPlan(
     try {
       await undoTogether(engine, undoable, "rollback", options);
       for (const member of undoable.toReversed()) report.succeeded(member);
-    } catch (thrown) {
+    } catch (thrown: unknown) {
       for (const member of undoable.toReversed()) report.failed(member, asRollbackError(thrown));
     }
     for (const member of members.toReversed()) {
@@ -95,12 +95,17 @@ async function whole(
 ): Promise<PlanReport> {
   return tracked(engine, async () => {
     refuseAborted(options.signal, operation);
-    const report = await withWholePlan(engine, planId, options.signal, async () => {
-      using _hold = holdSignals();
-      return await work(await planMembers(engine, planId));
-    });
-    if (report === null) throw unknownPlan(planId, operation);
-    return report;
+    try {
+      const report = await withWholePlan(engine, planId, options.signal, async () => {
+        using _hold = holdSignals();
+        return await work(await planMembers(engine, planId));
+      });
+      if (report === null) throw unknownPlan(planId, operation);
+      return report;
+    } catch (thrown) {
+      const error = operation === "cleanup" ? asCleanupError(thrown) : asRollbackError(thrown);
+      throw error.inContext({ planId });
+    }
   });
 }
 

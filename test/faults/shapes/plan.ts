@@ -2,19 +2,26 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { Cofferdam, Plan } from "../../../src/index.ts";
-import { type Ground, PLAN, makeGround, openGround, stateOfResource } from "../ground.ts";
+import {
+  type Ground,
+  OTHER_DEVICE,
+  PLAN,
+  makeGround,
+  openGround,
+  stateOfResource,
+} from "../ground.ts";
 import type { Scene, Shape, Ending } from "../shape.ts";
 import { SUBJECTS } from "../subjects.ts";
 import { type Template, editTree } from "../tree.ts";
 
 /** The second tree lies on another device, so that its stage lies apart from that of the first. */
 function secondPlace({ folder }: Ground): string {
-  return join(folder, "other-device", "real");
+  return join(folder, OTHER_DEVICE, "real");
 }
 
 function makeTwo(template: Template): Ground {
   const ground = makeGround(SUBJECTS.copy, template);
-  const device = join(ground.folder, "other-device");
+  const device = join(ground.folder, OTHER_DEVICE);
   execFileSync("mkdir", [device]);
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", device]);
   execFileSync("cp", ["-a", template.tree, secondPlace(ground)]);

@@ -34,8 +34,8 @@ it("commits all sandboxes of a plan and reports each (R130)", async () => {
     added: ["made", "made/new"],
     changed: ["a"],
     deleted: ["b"],
-    message: "all",
   });
+  expect(report.results["three"]?.message).toBe("all");
   expect(published(site, "one", "two", "three")).toEqual([true, true, true]);
   const statuses = (await site.plan.describe()).sandboxes.map(({ status }) => status);
   expect(statuses).toEqual(["COMMITTED", "COMMITTED", "COMMITTED"]);
@@ -246,7 +246,7 @@ it("knows no plan that was never made, and has nothing to do in one that is done
 it("applies the change once when two commits run at the same time (R211)", async () => {
   const site = await openPlanSite({ one: "copy_on_write", two: "filesystem_copy" });
   const reports = await Promise.all([site.plan.commit(), site.plan.commit()]);
-  expect(reports.map(({ order }) => order.length).toSorted()).toEqual([0, 2]);
+  expect(new Set(reports.map(({ order }) => order.length))).toEqual(new Set([0, 2]));
   expect(await site.site.coffer.history()).toHaveLength(1);
   expect(published(site, "one", "two")).toEqual([true, true]);
 });
