@@ -9,9 +9,19 @@ import {
 import { BUILT_IN_STRATEGIES } from "./strategies/index.ts";
 
 export { Cofferdam } from "./manager/cofferdam.ts";
-export type { CreateOptions, FinishedTransaction, Opening } from "./manager/cofferdam.ts";
+export type {
+  CreateOptions,
+  FinishedTransaction,
+  Opening,
+  PlanResource,
+} from "./manager/cofferdam.ts";
 export type { CofferdamOptions } from "./manager/open.ts";
 export { Sandbox } from "./manager/bound-sandbox.ts";
+export { Plan } from "./manager/plan/plan.ts";
+export type { PlanDescription, PlanDiff } from "./manager/plan/plan.ts";
+export type { PlanCommitOptions } from "./manager/plan/commit-plan.ts";
+export type { Blocker, PlanPromise } from "./manager/plan/plan-promise.ts";
+export type { PlanReport } from "./manager/plan/rollback-plan.ts";
 export type { CheckpointDescription, SandboxDescription } from "./manager/describe-sandbox.ts";
 export { unguarded } from "./manager/engine.ts";
 export type { Limits } from "./manager/engine.ts";
@@ -76,6 +86,12 @@ export type {
   SkippedEntry,
 } from "./model/change.ts";
 export type { PathInput } from "./model/byte-path.ts";
+export type {
+  CommitReport,
+  FailedRollback,
+  PlanAtomicity,
+  PlanOutcome,
+} from "./model/commit-report.ts";
 export type { CommitResult, ShelvedEdit } from "./model/commit-result.ts";
 export type { Conflict, ConflictReason } from "./model/conflict.ts";
 export type { DiffSummary, DiffView, DriftEntry } from "./model/diff-view.ts";

@@ -1,7 +1,8 @@
+import type { CommitReport } from "../model/commit-report.ts";
 import { SandboxError } from "./sandbox-error.ts";
 
 /** Several sandboxes could not be committed together; carries the whole report. */
-export class AtomicCommitError extends SandboxError<{ readonly report: unknown }> {
+export class AtomicCommitError extends SandboxError<{ readonly report: CommitReport }> {
   readonly code = "ATOMIC_COMMIT";
 }
 

@@ -14,7 +14,7 @@ export class SandboxStateError extends SandboxError<{
   readonly status: string;
   readonly attempted: string;
   readonly allowedFrom: readonly string[];
-  readonly reason?: "status" | "unknownRef" | "alteredRef";
+  readonly reason?: "status" | "unknownRef" | "alteredRef" | "unknownPlan" | "circle";
 }> {
   readonly code = "SANDBOX_STATE";
 }

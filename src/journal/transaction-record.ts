@@ -22,6 +22,8 @@ export interface IntentMember {
   /** What the strategy prepared; null until then. */
   readonly record: Json;
   readonly undoes: UndoneCommit | null;
+  /** `early`: cannot prepare; committed before the decision, and undone when that is to abort. */
+  readonly way?: "early";
 }
 
 /** What a transaction is about to do: version 1 of the content before any prepare, version 2 after the last. */

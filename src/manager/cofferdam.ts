@@ -19,6 +19,7 @@ import { type Engine, guardedOf } from "./engine.ts";
 import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
 import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
+import { Plan, idForPath } from "./plan/plan.ts";
 import { tracked } from "./with-sandbox.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
 
@@ -26,6 +27,12 @@ import { refusePasswords } from "./refuse-passwords.ts";
 export interface CreateOptions extends CallOptions {
   /** Strategy for this one sandbox: a built-in, a registered name, or `module:ClassName`. */
   readonly strategy?: string;
+}
+
+/** A resource of a plan. */
+export interface PlanResource extends Omit<Resource, "resourceId"> {
+  /** Unique within the plan. */
+  readonly id: string;
 }
 
 /** A finished transaction, as history tells it. */
@@ -91,6 +98,42 @@ export class Cofferdam implements AsyncDisposable {
       const guarded = await guardedOf(this.#engine, name);
       return createSandbox(guarded, planId, wanted, { ...options, chosenBy });
     });
+  }
+
+  /**
+   * A plan with sandboxes of these resources, made where the plan does not have them yet. A path gets its last name as
+   * id. On failure the sandboxes that this call made are cleaned up again.
+   * @throws as `create` does.
+   */
+  async plan(planId: string, resources: readonly (PlanResource | string)[] = []): Promise<Plan> {
+    const known = new Map(
+      this.#engine.store.list(planId).map(({ resource }) => [resource.resourceId, resource]),
+    );
+    const made: SandboxRef[] = [];
+    try {
+      for (const given of resources) {
+        const wanted = this.#planResource(given, known);
+        const isNew = !known.has(wanted.resourceId);
+        const ref = await this.create(planId, wanted);
+        known.set(wanted.resourceId, wanted);
+        if (isNew) made.push(ref);
+      }
+    } catch (thrown) {
+      for (const ref of made.toReversed()) await this.sandbox(ref).cleanup();
+      throw thrown;
+    }
+    return new Plan(this.#engine, planId);
+  }
+
+  #planResource(given: PlanResource | string, known: ReadonlyMap<string, Resource>): Resource {
+    if (typeof given !== "string") {
+      const { id, ...rest } = given;
+      return { ...rest, resourceId: id };
+    }
+    const found = this.#resourceOf(given);
+    if (this.config.resources.has(given)) return found;
+    const own = [...known.values()].find(({ location }) => location === found.location);
+    return own ?? { ...found, resourceId: idForPath(found.location, new Set(known.keys())) };
   }
 
   /** One sandbox, bound to its ref. */

@@ -48,26 +48,34 @@ export function commitSandbox(
   const failure = (thrown: unknown): ReturnType<typeof asCommitError> =>
     asCommitError(thrown, true);
   const call = { ref, operation: "commit", access: "change", options, failure } as const;
-  return withSandbox(guarded, call, async (before) => {
-    using _hold = holdSignals();
-    const { engine, raw } = guarded;
-    await refuseUnreviewed(guarded, ref, options);
-    const record = await moveRecord(engine, before, "COMMITTING", {
-      inFlight: {
-        operation: "commit",
-        from: before.status,
-        transaction: engine.ids.next(),
-        undone: false,
-      },
-    });
-    let given: CommitResult;
-    try {
-      given = await raw.commit(ref, options);
-    } catch (thrown) {
-      return await settleFailure(guarded, record, thrown, options.message);
-    }
-    return await finish(guarded, record, given, options.message);
+  return withSandbox(guarded, call, (before) => commitLocked(guarded, before, options));
+}
+
+/** The same for a caller that holds the plan's lock and has checked the record. */
+export async function commitLocked(
+  guarded: Guarded,
+  before: SandboxRecord,
+  options: CommitOptions,
+): Promise<CommitResult> {
+  using _hold = holdSignals();
+  const { engine, raw } = guarded;
+  const { ref } = before;
+  await refuseUnreviewed(guarded, ref, options);
+  const record = await moveRecord(engine, before, "COMMITTING", {
+    inFlight: {
+      operation: "commit",
+      from: before.status,
+      transaction: engine.ids.next(),
+      undone: false,
+    },
   });
+  let given: CommitResult;
+  try {
+    given = await raw.commit(ref, options);
+  } catch (thrown) {
+    return await settleFailure(guarded, record, thrown, options.message);
+  }
+  return await finish(guarded, record, given, options.message);
 }
 
 /** Records a commit that happened. Nothing from here on can make it a failure. */

@@ -2,6 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Clock, SandboxEvent } from "../contract/host.ts";
 import { describeThrown, hideAllPasswords } from "../errors/index.ts";
 import type { Json } from "../model/sandbox-ref.ts";
+import { outsideOfPlans } from "./held-plans.ts";
 
 /** Tells listeners what happened. Never throws: a listener cannot stop the work it hears about. */
 export type Emit = (
@@ -21,7 +22,7 @@ export function createEmit(clock: Clock, onEvent?: (event: SandboxEvent) => void
     const event: SandboxEvent = { name, level, at, data: hideAllPasswords(data) };
     if (published.hasSubscribers) published.publish(event);
     try {
-      onEvent?.(event);
+      if (onEvent !== undefined) outsideOfPlans(() => onEvent(event));
     } catch (error) {
       process.emitWarning(
         `A listener failed on ${name}: ${describeThrown(error)}`,

@@ -39,11 +39,12 @@ export function rollbackError(
     readonly cause?: unknown;
     readonly hint?: string;
     readonly undoDataAt?: string | null;
+    readonly originalRestored?: boolean;
   } = {},
 ): SandboxRollbackError {
-  const { hint, undoDataAt = null } = details;
+  const { hint, undoDataAt = null, originalRestored = false } = details;
   return new SandboxRollbackError(message, {
-    data: { reason, originalRestored: false, undoDataAt, asideAt: null },
+    data: { reason, originalRestored, undoDataAt, asideAt: null },
     operation: "rollback",
     hint,
     ...("cause" in details && { cause: details.cause }),

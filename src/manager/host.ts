@@ -94,7 +94,8 @@ async function undoAlone(
   await runTransaction(engine, { ulid: transaction, kind: "undo", members: [member], options });
 }
 
-function undoneCommit(
+/** The commit that an undo of this sandbox takes back. */
+export function undoneCommit(
   engine: Engine,
   { ref, lastTransaction }: SandboxRecord,
 ): UndoneCommit | null {

@@ -1,6 +1,7 @@
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import type { Engine } from "./engine.ts";
+import { asHolder, isHeld } from "./held-plans.ts";
 
 /** How a plan is locked. */
 export interface PlanLockOptions {
@@ -22,12 +23,31 @@ export async function lockPlan(
   planId: string,
   { exclusive, signal, timeoutMs = engine.limits.lockTimeoutMs }: PlanLockOptions,
 ): Promise<FileLock | null> {
+  const file = engine.store.lockFile(planId);
+  if (isHeld(file)) return NOT_OURS_TO_RELEASE;
   try {
-    return await acquireLock(engine.store.lockFile(planId), { exclusive, timeoutMs, signal });
+    return await acquireLock(file, { exclusive, timeoutMs, signal });
   } catch (error) {
     if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
+}
+
+const NOT_OURS_TO_RELEASE: FileLock = { [Symbol.asyncDispose]: () => Promise.resolve() };
+
+/**
+ * Runs work on all sandboxes of a plan with the plan locked alone; calls on single sandboxes inside it do not wait for
+ * the lock again. They must be made one after the other. Null when there is no such plan.
+ */
+export async function withWholePlan<T>(
+  engine: Engine,
+  planId: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  await using lock = await lockPlan(engine, planId, { exclusive: true, signal });
+  if (lock === null) return null;
+  return await asHolder(engine.store.lockFile(planId), work);
 }
 
 /** Locks a plan alone, made if need be. */

@@ -46,7 +46,7 @@ export async function recoverTransaction(engine: Engine, ulid: string): Promise<
   }
   const decision = transaction.decision() ?? (await transaction.decide("ABORT"));
   if (decision === "ABORT") {
-    await run.abort();
+    await run.abort(intent.phase === "prepared");
     return "aborted";
   }
   await run.apply("leave");

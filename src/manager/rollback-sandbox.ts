@@ -113,7 +113,7 @@ async function discard(
 }
 
 /** An empty commit is taken back by saying so: workspace and mount stay as they are. */
-async function undoNothing(
+export async function undoNothing(
   guarded: Guarded,
   record: SandboxRecord,
   status: "ROLLED_BACK" | "ACTIVE",
@@ -146,7 +146,26 @@ async function undo(
   } catch (thrown) {
     await settleFailedUndo(guarded, record, thrown);
   }
+  await refusePending(guarded, record);
   return markUndone(guarded, record);
+}
+
+/** The resource is as before, but the edits are not back in the sandbox yet: nobody may work there before recovery. */
+export async function refusePending(guarded: Guarded, record: SandboxRecord): Promise<void> {
+  const { engine } = guarded;
+  const transaction = transactionOf(record);
+  if (transaction === null || !engine.log.isRunning(transaction)) return;
+  const error = inContext(
+    rollbackError("io", "The commit is taken back, but the edits are not back in the sandbox", {
+      originalRestored: true,
+      undoDataAt: engine.log.folderOf(transaction),
+      hint: "Remove the cause and run recover.",
+    }),
+    record.ref,
+  );
+  await moveIfPossible(engine, record, "ERRORED", { lastError: error.toJSON() });
+  tell(guarded, record, "sandbox.rollbackFailed", error.message);
+  throw error;
 }
 
 /** Records that only the workspace is left to be reset. */
@@ -178,7 +197,7 @@ async function settleFailedUndo(
 }
 
 /** A commit whose last steps are pending is finished before it is taken back. */
-async function settleLastCommit({ engine }: Guarded, record: SandboxRecord): Promise<void> {
+export async function settleLastCommit({ engine }: Guarded, record: SandboxRecord): Promise<void> {
   const { lastTransaction } = record;
   if (lastTransaction === null || !engine.log.isRunning(lastTransaction)) return;
   await recoverTransaction(engine, lastTransaction);

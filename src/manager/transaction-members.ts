@@ -1,3 +1,4 @@
+import { withDefaults } from "../contract/capabilities.ts";
 import type { CommitOptions, SandboxStrategy, TransactionPart } from "../contract/strategy.ts";
 import type { Intent, IntentMember, TransactionKind } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
@@ -6,6 +7,8 @@ import type { Json } from "../model/sandbox-ref.ts";
 /** One sandbox of a transaction together with the strategy that does its part. */
 export interface Member extends IntentMember {
   readonly strategy: SandboxStrategy;
+  /** Prepare only what has this digest. */
+  readonly expect?: string;
 }
 
 /** What the members of one transaction are called with. */
@@ -17,23 +20,48 @@ export interface MemberContext {
   readonly recovering?: boolean;
 }
 
-/** The two-phase calls of all members, in order; every one of them may be repeated. */
+/** How far a transaction came, by number of the member; for reports. */
+export interface MemberProgress {
+  failedAt: number | null;
+  /** In the order in which they took effect. */
+  readonly applied: number[];
+  /** Taken back and checked. */
+  readonly undone: number[];
+  readonly undoFailed: Map<number, unknown>;
+}
+
+/** The progress of a transaction that has not begun. */
+export function noProgress(): MemberProgress {
+  return { failedAt: null, applied: [], undone: [], undoFailed: new Map() };
+}
+
+/** The calls of all members, in order; every one of them may be repeated, except the commits of early members. */
 export class Members {
   readonly #context: MemberContext;
+  readonly #progress: MemberProgress;
+  /** Digests of what early members were about to commit: an undo brings exactly these changes back. */
+  readonly #digests = new Map<number, string>();
+  readonly #results = new Map<number, CommitResult>();
   #members: readonly Member[];
 
-  constructor(context: MemberContext, members: readonly Member[]) {
+  constructor(
+    context: MemberContext,
+    members: readonly Member[],
+    progress: MemberProgress = noProgress(),
+  ) {
     this.#context = context;
     this.#members = members;
+    this.#progress = progress;
   }
 
   /** The members as they stand in the intent. */
   get intents(): readonly IntentMember[] {
-    return this.#members.map(({ ref, location, record, undoes }) => ({
+    return this.#members.map(({ ref, location, record, undoes, way }) => ({
       ref,
       location,
       record,
       undoes,
+      ...(way !== undefined && { way }),
     }));
   }
 
@@ -41,8 +69,15 @@ export class Members {
   async prepare(options: CommitOptions, check: () => void): Promise<void> {
     const prepared: Member[] = [];
     for (const [at, member] of this.#members.entries()) {
-      check();
-      const record = await callOf(member.strategy, "prepare")(member.ref, this.#part(at), options);
+      if (member.way === "early") {
+        prepared.push(member);
+        continue;
+      }
+      const record = await this.#noting(at, async () => {
+        check();
+        const own = { ...options, ...(member.expect !== undefined && { expect: member.expect }) };
+        return callOf(member.strategy, "prepare")(member.ref, this.#part(at), own);
+      });
       prepared.push({ ...member, record });
     }
     this.#members = prepared;
@@ -50,25 +85,63 @@ export class Members {
 
   /** Whether every member said that there is nothing to be done. */
   get isNoop(): boolean {
-    return this.#members.every(({ record }) => isNoop(record));
+    return this.#members.every(({ record, way }) => way === undefined && isNoop(record));
   }
 
   /** Verifies every member right before the decision. */
   async fence(options: CommitOptions, check: () => void): Promise<void> {
-    for (const [at, { strategy, ref }] of this.#members.entries()) {
-      check();
-      await callOf(strategy, "fence")(ref, this.#part(at), options);
+    for (const [at, { strategy, ref, way }] of this.#members.entries()) {
+      if (way === "early") continue;
+      await this.#noting(at, async () => {
+        check();
+        await callOf(strategy, "fence")(ref, this.#part(at), options);
+      });
     }
   }
 
+  /** Commits the members that cannot prepare, while everybody else can still be given up. */
+  async commitEarly(options: CommitOptions, check: () => void): Promise<void> {
+    for (const [at, { strategy, ref, way }] of this.#members.entries()) {
+      if (way !== "early") continue;
+      await this.#noting(at, async () => {
+        check();
+        this.#digests.set(at, (await strategy.diff(ref, options)).digest);
+        this.#results.set(at, await strategy.commit(ref, options));
+        this.#progress.applied.push(at);
+      });
+    }
+  }
+
+  /**
+   * Takes back what early members committed, the last first, the one that failed included. Goes on after a failure and
+   * tells which failed. `unknown` says that another process began them and nobody knows which ran.
+   */
+  async undoEarly(unknown = false): Promise<readonly unknown[]> {
+    const failures: unknown[] = [];
+    for (let at = this.#members.length - 1; at >= 0; at -= 1) {
+      const { way } = this.#at(at);
+      if (way !== "early" || (!unknown && !this.#digests.has(at))) continue;
+      try {
+        await this.#undoOne(at);
+      } catch (thrown) {
+        this.#progress.undoFailed.set(at, thrown);
+        failures.push(thrown);
+      }
+    }
+    return failures;
+  }
+
   /** Applies one member. */
-  apply(at: number): Promise<CommitResult> {
-    const { strategy, ref } = this.#at(at);
-    return callOf(strategy, "commitPrepared")(ref, this.#part(at));
+  async apply(at: number): Promise<CommitResult | null> {
+    const { strategy, ref, way } = this.#at(at);
+    if (way === "early") return this.#results.get(at) ?? null;
+    const result = await callOf(strategy, "commitPrepared")(ref, this.#part(at));
+    this.#progress.applied.push(at);
+    return result;
   }
 
   /** What a member answers that has nothing to do. */
-  async noopResult(at: number): Promise<CommitResult> {
+  async noopResult(at: number): Promise<CommitResult | null> {
     const { record } = this.#at(at);
     const { result } = record as { readonly result?: CommitResult };
     return result ?? this.apply(at);
@@ -76,10 +149,23 @@ export class Members {
 
   /** Takes the first `count` members back, the last first. */
   async reverse(count = this.#members.length): Promise<void> {
-    for (let at = count - 1; at >= 0; at -= 1) {
-      const { strategy, ref } = this.#at(at);
-      await callOf(strategy, "reversePrepared")(ref, this.#part(at));
+    const failures: unknown[] = [];
+    for (let at = this.#members.length - 1; at >= 0; at -= 1) {
+      const { strategy, ref, way } = this.#at(at);
+      // Early members took effect before the first of the others.
+      if (way === undefined && at >= count) continue;
+      try {
+        if (way === "early") await this.#undoOne(at);
+        else {
+          await callOf(strategy, "reversePrepared")(ref, this.#part(at));
+          this.#progress.undone.push(at);
+        }
+      } catch (thrown) {
+        this.#progress.undoFailed.set(at, thrown);
+        failures.push(thrown);
+      }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Gives what was prepared back to every sandbox; tells which failed. */
@@ -98,7 +184,8 @@ export class Members {
 
   async #each(method: "abandonPrepared" | "forget"): Promise<readonly unknown[]> {
     const failures: unknown[] = [];
-    for (const [at, { strategy, ref }] of this.#members.entries()) {
+    for (const [at, { strategy, ref, way }] of this.#members.entries()) {
+      if (way === "early") continue;
       try {
         await callOf(strategy, method)(ref, this.#part(at));
       } catch (error) {
@@ -106,6 +193,33 @@ export class Members {
       }
     }
     return failures;
+  }
+
+  /** A missing exception is no proof: the changes must be there again, against the resource as it is now. */
+  async #undoOne(at: number): Promise<void> {
+    const { strategy, ref } = this.#at(at);
+    const { outcome } = withDefaults(strategy.capabilities);
+    if (outcome && (await strategy.outcome?.(ref, this.#part(at))) === "aborted") return;
+    await strategy.undoCommit?.(ref);
+    const digest = this.#digests.get(at);
+    if (digest !== undefined && (await strategy.diff(ref)).digest !== digest) {
+      throw new Error("the strategy did not bring the resource back");
+    }
+    this.#progress.undone.push(at);
+  }
+
+  async #noting<T>(at: number, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      this.#progress.failedAt ??= at;
+      throw thrown;
+    }
+  }
+
+  /** Remembers which member failed. */
+  noteFailure(at: number): void {
+    this.#progress.failedAt ??= at;
   }
 
   #at(at: number): Member {

@@ -12,7 +12,13 @@ import { type Engine, timestamp } from "./engine.ts";
 import { restated, rollbackError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { lockResources } from "./resource-locks.ts";
-import { type Member, type MemberContext, Members, intentOf } from "./transaction-members.ts";
+import {
+  type Member,
+  type MemberContext,
+  type MemberProgress,
+  Members,
+  intentOf,
+} from "./transaction-members.ts";
 
 /** A transaction to be run. */
 export interface TransactionJob {
@@ -20,6 +26,8 @@ export interface TransactionJob {
   readonly kind: TransactionKind;
   readonly members: readonly Member[];
   readonly options: CommitOptions;
+  /** Is told how far it came. */
+  readonly progress?: MemberProgress;
 }
 
 /** The name of a transaction for databases: unique for ever, at most 64 bytes. */
@@ -35,10 +43,10 @@ export function gidOf(engine: Engine, ulid: string): string {
 export async function runTransaction(
   engine: Engine,
   job: TransactionJob,
-): Promise<readonly CommitResult[]> {
+): Promise<readonly (CommitResult | null)[]> {
   using hold = holdSignals();
   const context = { gid: gidOf(engine, job.ulid), ulid: job.ulid, kind: job.kind };
-  const members = new Members(context, job.members);
+  const members = new Members(context, job.members, job.progress);
   const signals = [hold.interrupted, ...(job.options.signal ? [job.options.signal] : [])];
   const signal = AbortSignal.any(signals);
   const locations = job.members.map(({ location }) => location);
@@ -50,6 +58,9 @@ export async function runTransaction(
   // Awaited here: without it the locks would be given back while the transaction runs.
   return await run.run({ ...job.options, signal });
 }
+
+/** What the members answered; null for one whose answer went with the process that asked. */
+type Results = readonly (CommitResult | null)[];
 
 /** The steps of a transaction whose lock is held; recovery uses the same ones. */
 export class TransactionRun {
@@ -74,7 +85,7 @@ export class TransactionRun {
   }
 
   /** The whole way, from the first prepare on. */
-  async run(options: CommitOptions): Promise<readonly CommitResult[]> {
+  async run(options: CommitOptions): Promise<Results> {
     const check = (): void => refuseInterrupted(this.#context.kind, options.signal);
     try {
       await this.#members.prepare(options, check);
@@ -83,6 +94,7 @@ export class TransactionRun {
       const { intents } = this.#members;
       await this.#transaction.writeIntent(intentOf("prepared", this.#context, intents, details));
       await this.#members.fence(options, check);
+      await this.#members.commitEarly(options, check);
       check();
     } catch (thrown) {
       await this.abort();
@@ -93,12 +105,13 @@ export class TransactionRun {
   }
 
   /** Follows the decision to commit. A member that fails twice is taken back with all others, or left to recovery. */
-  async apply(onFailure: "takeBack" | "leave"): Promise<readonly CommitResult[]> {
-    const results: CommitResult[] = [];
+  async apply(onFailure: "takeBack" | "leave"): Promise<Results> {
+    const results: (CommitResult | null)[] = [];
     for (let at = 0; at < this.#members.count; at += 1) {
       try {
         results.push(await this.#applyPersistently(at));
       } catch (thrown) {
+        this.#members.noteFailure(at);
         if (onFailure === "leave") throw thrown;
         if (this.#canOnlyGoOn(thrown)) throw this.#left(thrown, false);
         await this.#takeBack(at + 1, thrown);
@@ -107,15 +120,20 @@ export class TransactionRun {
     return this.#finishCommitted(results);
   }
 
-  /** Undoes what was prepared. Nothing was applied. What cannot be undone now is left to recovery. */
-  async abort(): Promise<void> {
+  /**
+   * Undoes what was prepared, and what early members committed; `mayHaveRun` says that nobody knows whether they did.
+   * Nothing else was applied. What cannot be undone now is left to recovery.
+   */
+  async abort(mayHaveRun = false): Promise<void> {
     try {
       await this.#transaction.decide("ABORT");
     } catch {
       // Presumed abort: where no decision can be written, its absence says the same.
     }
     try {
-      await this.#endAborted();
+      const [failure] = await this.#members.undoEarly(mayHaveRun);
+      if (failure === undefined) await this.#endAborted();
+      else this.#pending("undoEarly", failure);
     } catch (thrown) {
       this.#pending("abandon", thrown);
     }
@@ -157,7 +175,7 @@ export class TransactionRun {
     }
   }
 
-  async #applyPersistently(at: number): Promise<CommitResult> {
+  async #applyPersistently(at: number): Promise<CommitResult | null> {
     try {
       return await this.#members.apply(at);
     } catch {
@@ -182,7 +200,7 @@ export class TransactionRun {
     throw restated(thrown, this.#context.kind, { originalRestored: true, undoDataAt: null });
   }
 
-  async #finishCommitted(results: CommitResult[]): Promise<readonly CommitResult[]> {
+  async #finishCommitted(results: Results): Promise<Results> {
     try {
       await this.#transaction.finish(this.#done("committed", results));
       await this.#endCommitted();
@@ -191,12 +209,14 @@ export class TransactionRun {
       // It is committed: whatever fails from here on is no failure of the commit.
       this.#pending("finish", thrown);
       const warning = `The commit is complete, its clean-up is not (${describeThrown(thrown)}): run recover.`;
-      return results.map((result) => ({ ...result, warnings: [...result.warnings, warning] }));
+      return results.map(
+        (result) => result && { ...result, warnings: [...result.warnings, warning] },
+      );
     }
   }
 
-  async #endNoop(): Promise<readonly CommitResult[]> {
-    const results: CommitResult[] = [];
+  async #endNoop(): Promise<Results> {
+    const results: (CommitResult | null)[] = [];
     for (let at = 0; at < this.#members.count; at += 1)
       results.push(await this.#members.noopResult(at));
     await this.#endAborted();
@@ -215,7 +235,7 @@ export class TransactionRun {
     else this.#pending("abandon", failure);
   }
 
-  #done(outcome: Done["outcome"], results: readonly CommitResult[]): Done {
+  #done(outcome: Done["outcome"], results: Results): Done {
     const { kind, gid } = this.#context;
     const members = this.#members.intents.map(({ ref, record, undoes }, at) => ({
       ref,

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import {
   type Fault,
   type FaultPoint,
@@ -8,7 +9,7 @@ import {
 } from "../support/faults.ts";
 import { mountsBelow } from "../support/leftovers.ts";
 import { removeFolder } from "../support/remove-folder.ts";
-import { type Ground, openGround } from "./ground.ts";
+import { type Ground, OTHER_DEVICE, openGround } from "./ground.ts";
 import type { Operation, Told } from "./order.ts";
 import type { FaultSettings } from "./settings.ts";
 import type { Ending, Shape } from "./shape.ts";
@@ -111,7 +112,9 @@ async function judge(
   if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
   const ending = await shape.judge({ ground, coffer, told, ref, isBrief: !isLasting(fault) });
   for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
-  const leftovers = [...leftOn(ground), ...mountsBelow(ground.folder).slice(1)];
+  const own = [ground.folder, join(ground.folder, OTHER_DEVICE)];
+  const mounts = mountsBelow(ground.folder).filter((point) => !own.includes(point));
+  const leftovers = [...leftOn(ground), ...mounts];
   if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
   return ending;
 }
@@ -125,9 +128,9 @@ function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
 
 /** What a ground without any sandbox consists of, the tree itself left out. */
 const PERMANENT = [
-  /^(begun|state|\.cofferdam-\d+)?$/,
+  /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
   /^state\/(install\.json|areas\.(json|lock)|plans|tx|done|done\/\w+\.json|area)$/,
-  /^(state\/area|\.cofferdam-\d+)\/sandboxes$/,
+  /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
 ];
 
 function leftOn({ folder }: Ground): string[] {

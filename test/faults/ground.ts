@@ -17,6 +17,9 @@ export interface Ground {
   readonly resource: Resource;
 }
 
+/** Where a ground may hold a second tree, on a device of its own. */
+export const OTHER_DEVICE = "other-device";
+
 /** The plan of every disturbed run. */
 export const PLAN = "plan";
 

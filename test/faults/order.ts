@@ -28,6 +28,10 @@ export type Operation =
       readonly checkpointId: string;
     }
   | {
+      readonly operation: "plan.commit" | "plan.undo";
+      readonly planId: string;
+    }
+  | {
       readonly operation: "getPath" | "commit" | "rollback" | "undoCommit" | "cleanup";
       readonly ref: SandboxRef;
     };

@@ -1,8 +1,8 @@
 import { RecordDamagedError } from "../../errors/index.ts";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import type { StatBuffer } from "../../platform/native/index.ts";
+import { type StatBuffer, fsync } from "../../platform/native/index.ts";
 import { type EntryRecord, lookAt, recordOf } from "./entry-record.ts";
-import type { Place } from "./move-entry.ts";
+import { type Place, renameOver } from "./move-entry.ts";
 import type { PublishContext } from "./publish-context.ts";
 import { readRecord, writeRecord } from "./record-file.ts";
 import { settleMoved } from "./settle-moved.ts";
@@ -20,6 +20,8 @@ export interface AppliedStep {
 }
 
 const NAME = "applied";
+/** The same record while the steps are taken back: then nobody may take them for applied any more. */
+const REVERSING = "reversing";
 
 /** Looks at what the steps left in the tree and in the stage, and puts moved directories right. */
 export function lookAtApplied(context: PublishContext): AppliedStep[] {
@@ -71,11 +73,28 @@ export function writeApplied(stageFd: number, applied: readonly AppliedStep[]): 
 }
 
 /**
- * The outcome of the steps, one for each in their order; null when they were never completely applied.
+ * The outcome of the steps, one for each in their order; null when they are not completely applied.
  * @throws RecordDamagedError when it cannot be trusted.
  */
 export function readApplied(context: PublishContext): AppliedStep[] | null {
-  const packed = readRecord(context.stage.fd, NAME) as
+  return readOutcome(context, NAME);
+}
+
+/**
+ * Says durably, before the first step is taken back, that the steps are not completely applied any more. Gives what they
+ * left behind; empty when they never were.
+ */
+export function beginReverse(context: PublishContext): AppliedStep[] {
+  const stage = { fd: context.stage.fd };
+  const applied = readApplied(context);
+  if (applied === null) return readOutcome(context, REVERSING) ?? [];
+  renameOver({ ...stage, name: NAME }, { ...stage, name: REVERSING });
+  fsync(stage.fd);
+  return applied;
+}
+
+function readOutcome(context: PublishContext, name: string): AppliedStep[] | null {
+  const packed = readRecord(context.stage.fd, NAME, name) as
     readonly (readonly [PackedEntries, PackedEntries])[] | null;
   if (packed === null) return null;
   if (packed.length !== context.list.steps.length) {

@@ -25,7 +25,7 @@ export function applySteps(place: PublishPlace): StepsResult {
   using context = openContext(place);
   const progress = new Progress();
   const known = readApplied(context);
-  if (known !== null && place.isAgain !== true) {
+  if (known !== null) {
     progress.done = known.length;
     noteShelved(context, progress, known);
     return progress.result(context.mode);

@@ -38,11 +38,11 @@ export function writeRecord(
 }
 
 /**
- * Reads a record back; null when there is none.
+ * Reads a record back, from under another name when it was renamed; null when there is none.
  * @throws RecordDamagedError (`RECORD_DAMAGED`) when it is not exactly what was written, or from a newer release.
  */
-export function readRecord(folderFd: number, name: string): unknown {
-  const bytes = readIfThere(folderFd, name);
+export function readRecord(folderFd: number, name: string, file = name): unknown {
+  const bytes = readIfThere(folderFd, file);
   if (bytes === null) return null;
   const header = HEADER.exec(bytes.toString("latin1", 0, HEADER_LIMIT));
   if (header === null || header[1] !== name) throw damaged(name, "malformed");

@@ -1,5 +1,5 @@
 import { NativeError, statFd } from "../../platform/native/index.ts";
-import { readApplied } from "./applied-record.ts";
+import { beginReverse } from "./applied-record.ts";
 import { lookAtReversed } from "./look-at-reversed.ts";
 import { openContext } from "./publish-context.ts";
 import { reverseStep } from "./reverse-step.ts";
@@ -19,12 +19,12 @@ const ESTALE = 116;
 export function reverseSteps(place: PublishPlace): StepsResult {
   using context = openContext(place);
   const progress = new Progress();
-  const applied = readApplied(context) ?? [];
   const { steps, folders, root } = context.list;
   if (statFd(context.root.fd).ino !== root.ino) {
     progress.fail(new NativeError(ESTALE, "open", place.root));
     return progress.result(context.mode);
   }
+  const applied = beginReverse(context);
   progress.attempt(null, () => loosenFolders(context));
   for (let at = steps.length - 1; at >= 0; at--) {
     const step = steps[at];

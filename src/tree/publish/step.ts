@@ -78,6 +78,4 @@ export interface PublishPlace {
    * meanwhile then stays where it is, instead of being taken aside.
    */
   readonly leavesForeign?: boolean;
-  /** Whether steps that were applied, and then reversed in part, are applied once more. */
-  readonly isAgain?: boolean;
 }

@@ -101,28 +101,6 @@ export function rollbackError(
   });
 }
 
-/** The resource is as before the commit, and the sandbox does not have its edits back yet. */
-export function unfinishedUndo(
-  place: OpenPlace,
-  stage: BytePath,
-  cause: unknown,
-): SandboxRollbackError {
-  return new SandboxRollbackError(
-    `The resource is as before the commit, but the edits are not back in the sandbox: ${describeThrown(cause)}`,
-    {
-      operation: "rollback",
-      sandboxId: place.ref.sandboxId,
-      cause,
-      data: {
-        reason: "io",
-        originalRestored: true,
-        undoDataAt: displayPath(stage),
-        asideAt: null,
-      },
-    },
-  );
-}
-
 /** Wraps what staging or applying threw, so that the caller learns whether the real tree is as before. */
 export function commitFailure(cause: unknown, failedPath: string | null): SandboxCommitError {
   return new SandboxCommitError("The commit failed before anything was published", {

@@ -18,7 +18,6 @@ import {
   describeShelved,
   rollbackError,
   stepFailure,
-  unfinishedUndo,
 } from "./commit-errors.ts";
 import {
   type CommitRecord,
@@ -101,21 +100,8 @@ export class FileCommit {
     record: CommitRecord,
     leavesForeign = false,
   ): Promise<CommitResult> {
-    return this.#publish(place, record, { leavesForeign });
-  }
-
-  /** Publishes again what an undo has taken back in part. Idempotent. */
-  async reverseUndo(place: OpenPlace, record: CommitRecord, leavesForeign = false): Promise<void> {
-    await this.#publish(place, record, { leavesForeign, isAgain: true });
-  }
-
-  async #publish(
-    place: OpenPlace,
-    record: CommitRecord,
-    how: { readonly leavesForeign: boolean; readonly isAgain?: boolean },
-  ): Promise<CommitResult> {
     if (record.noop) return this.#result(place, record, [], null);
-    const at = { root: place.root, stage: record.stage, ...how };
+    const at = { root: place.root, stage: record.stage, leavesForeign };
     const report = await runTask("applySteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     await writeCommitted(place, record);
@@ -160,27 +146,22 @@ export class FileCommit {
     }
   }
 
-  /**
-   * Brings the earlier state back and hands the edits back to the sandbox. Idempotent.
-   * @throws SandboxRollbackError with `originalRestored` when only the second part failed: it can only be finished.
-   */
+  /** Brings the earlier state back; until `finishUndo`, `apply` can publish the edits again. Idempotent. */
   async applyUndo(
     place: OpenPlace,
     record: CommitRecord,
     leavesForeign = false,
   ): Promise<CommitResult> {
     if (!record.noop) await this.#takeBack(place, record, leavesForeign);
-    try {
-      await this.#handBack(place, record);
-    } catch (cause) {
-      throw unfinishedUndo(place, record.stage, cause);
-    }
     return this.#result(place, record, [], null);
   }
 
-  /** Drops undo data that nobody needs any more. Idempotent. */
-  async drop(stage: BytePath): Promise<void> {
-    await runTask("dropStage", { stage });
+  /** Hands the edits of a commit that was taken back to the sandbox, and drops what is left of it. Idempotent. */
+  async finishUndo(place: OpenPlace, record: CommitRecord): Promise<void> {
+    if (record.noop) await forgetCommitted(place);
+    else if ((await readCommitted(place))?.ulid === record.ulid)
+      await this.#handBack(place, record);
+    await runTask("dropStage", { stage: record.stage });
   }
 
   /** An index that git only refreshed, as `git status` does, still is the one that was published. */
@@ -207,13 +188,11 @@ export class FileCommit {
 
   /** Without the new base the next attempt would take our own exchanges for somebody else's edits. */
   async #handBack(place: OpenPlace, record: CommitRecord): Promise<void> {
-    if (!record.noop) {
-      const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
-      const own = new Map(base);
-      // The sandbox has its own side alone again: what it was merged with still stands against it.
-      for (const path of record.merged ?? []) own.delete(path as RelativePath);
-      await this.#workspace.rebase(place, own);
-    }
+    const { base } = await runTask("giveBack", { root: place.root, stage: record.stage });
+    const own = new Map(base);
+    // The sandbox has its own side alone again: what it was merged with still stands against it.
+    for (const path of record.merged ?? []) own.delete(path as RelativePath);
+    await this.#workspace.rebase(place, own);
     await forgetCommitted(place);
   }
 

@@ -277,7 +277,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     const place = await this.#place(ref);
     const record = tx.record as unknown as CommitRecord;
     const { kind, recovering } = tx;
-    if (kind === "undo") await this.#commits.reverseUndo(place, record, recovering);
+    if (kind === "undo") await this.#commits.apply(place, record, recovering);
     else await this.#commits.reverse(place, record, recovering);
   }
 
@@ -288,8 +288,8 @@ export abstract class FileStrategy implements SandboxStrategy {
   async forget(ref: SandboxRef, tx: TransactionPart): Promise<void> {
     // A commit's staged folder now is its undo data; only an undo has nothing more to keep.
     if (tx.kind !== "undo") return;
-    await this.#place(ref);
-    await this.#commits.drop((tx.record as unknown as CommitRecord).stage);
+    const place = await this.#place(ref);
+    await this.#commits.finishUndo(place, tx.record as unknown as CommitRecord);
   }
 
   async #warnOfSize({ root, only, exclude, resource }: SandboxPlace): Promise<void> {

@@ -19,6 +19,11 @@ try {
     if (order.operation === "create") {
       return coffer.create(order.planId, order.resource, { strategy: order.strategy });
     }
+    if ("planId" in order) {
+      const plan = await coffer.plan(order.planId);
+      await (order.operation === "plan.commit" ? plan.commit() : plan.undo());
+      return undefined;
+    }
     const sandbox = coffer.sandbox(order.ref);
     switch (order.operation) {
       case "write":

@@ -1,0 +1,305 @@
+import type { CommitOptions } from "../../contract/strategy.ts";
+import {
+  type AtomicCommitError,
+  AtomicityRefusedError,
+  SandboxCommitError,
+  SandboxError,
+  describeThrown,
+} from "../../errors/index.ts";
+import type { CommitReport, PlanAtomicity } from "../../model/commit-report.ts";
+import type { CommitResult } from "../../model/commit-result.ts";
+import { commitLocked, finish, resultIn } from "../commit-sandbox.ts";
+import { type Engine, timestamp } from "../engine.ts";
+import { asCommitError } from "../failures.ts";
+import { holdSignals } from "../hold-signals.ts";
+import { notNow } from "../known-record.ts";
+import { withWholePlan } from "../plan-lock.ts";
+import { moveIfPossible, moveRecord } from "../record-moves.ts";
+import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
+import { emptyResult } from "../results.ts";
+import { runTransaction } from "../transaction.ts";
+import { type Member, noProgress } from "../transaction-members.ts";
+import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
+import { commitOrder } from "./commit-order.ts";
+import { planDigest } from "./plan-digest.ts";
+import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
+import { type PlanPromise, classOf, promiseOf } from "./plan-promise.ts";
+import { type ReportParts, atomicCommitError, failureReport, successReport } from "./report.ts";
+
+/** Options of a plan's commit. */
+export interface PlanCommitOptions extends CommitOptions {
+  /** Ids of the resources to commit; all of the plan unless given. */
+  readonly only?: readonly string[];
+  /** Go on where all or nothing cannot be promised, and say so in the report. */
+  readonly bestEffort?: boolean;
+}
+
+/**
+ * Commits the sandboxes of a plan together: every resource is in the new state, or every one is as before and the edits
+ * are kept, also when the process is killed at any moment.
+ * @throws AtomicCommitError with the whole report for every failure; SandboxStateError for an unknown plan.
+ */
+export function commitPlan(
+  engine: Engine,
+  planId: string,
+  options: PlanCommitOptions = {},
+): Promise<CommitReport> {
+  return tracked(engine, async () => {
+    refuseAborted(options.signal, "commit");
+    const report = await withWholePlan(engine, planId, options.signal, async () => {
+      using _hold = holdSignals();
+      const all = await planMembers(engine, planId);
+      return await new PlanCommit(engine, planId, options).run(all);
+    });
+    if (report === null) throw unknownPlan(planId, "commit");
+    return report;
+  });
+}
+
+class PlanCommit {
+  readonly #engine: Engine;
+  readonly #planId: string;
+  readonly #options: PlanCommitOptions;
+
+  constructor(engine: Engine, planId: string, options: PlanCommitOptions) {
+    this.#engine = engine;
+    this.#planId = planId;
+    this.#options = options;
+  }
+
+  async run(all: readonly PlanMember[]): Promise<CommitReport> {
+    const wanted = all.filter(({ resourceId }) => this.#options.only?.includes(resourceId) ?? true);
+    const isOpen = ({ record }: PlanMember): boolean =>
+      record.status === "CREATED" || record.status === "ACTIVE";
+    const open = wanted.filter(isOpen);
+    const skipped = wanted.filter((member) => !isOpen(member));
+    const promise = promiseOf(open);
+    const parts = this.#parts(open, skipped, promise);
+    this.#refuse(parts, promise, wanted, all);
+    if (open.length === 0) return successReport(parts, "committed", new Map());
+    return this.#commit({ ...parts, members: this.#ordered(parts) });
+  }
+
+  #ordered(parts: ReportParts): PlanMember[] {
+    try {
+      return commitOrder(parts.members);
+    } catch (thrown) {
+      throw this.#refused(parts, thrown);
+    }
+  }
+
+  #parts(
+    members: readonly PlanMember[],
+    skipped: readonly PlanMember[],
+    promise: PlanPromise,
+  ): ReportParts {
+    const atomicity: PlanAtomicity = promise.level === "bestEffort" ? "bestEffort" : "atomic";
+    return { planId: this.#planId, transaction: null, atomicity, members, skipped };
+  }
+
+  /** Everything that stands in the way before anything is touched. */
+  #refuse(
+    parts: ReportParts,
+    promise: PlanPromise,
+    wanted: readonly PlanMember[],
+    all: readonly PlanMember[],
+  ): void {
+    const broken = wanted.find(
+      ({ record }) => !["CREATED", "ACTIVE", "COMMITTED", "ROLLED_BACK"].includes(record.status),
+    );
+    if (broken !== undefined) throw this.#refused(parts, notNow(broken.record, "commit"), broken);
+    const unknown = this.#options.only?.find((id) => !all.some((one) => one.resourceId === id));
+    if (unknown !== undefined) throw this.#refused(parts, unknownPlan(unknown, "commit"));
+    if (promise.blockers.length === 0 || this.#options.bestEffort === true) return;
+    const cause = new AtomicityRefusedError("All or nothing cannot be promised for this plan", {
+      data: { blockers: promise.blockers },
+      operation: "commit",
+      planId: this.#planId,
+      hint: "Commit these apart, choose another strategy for them, or allow best effort.",
+    });
+    throw this.#refused(parts, cause);
+  }
+
+  #refused(parts: ReportParts, cause: unknown, failed?: PlanMember): AtomicCommitError {
+    const progress = noProgress();
+    const at = failed === undefined ? -1 : parts.members.indexOf(failed);
+    if (at >= 0) progress.failedAt = at;
+    const report = failureReport(parts, "refused", cause, progress);
+    return atomicCommitError({ ...report, failedId: failed?.resourceId ?? null }, cause);
+  }
+
+  /** All or nothing first, then one after the other what can be part of no such thing. */
+  async #commit(parts: ReportParts): Promise<CommitReport> {
+    const together = parts.members.filter(({ isIrrevocable }) => !isIrrevocable);
+    const apart = parts.members.filter(({ isIrrevocable }) => isIrrevocable);
+    if (parts.atomicity === "bestEffort") this.#warn(parts);
+    const report = await this.#commitTogether({ ...parts, members: together }, apart);
+    return apart.length === 0 ? report : this.#commitApart(parts, report, apart);
+  }
+
+  #warn({ members }: ReportParts): void {
+    const blockers = promiseOf(members).blockers.map(({ sandboxId, why }) => ({ sandboxId, why }));
+    const data = { planId: this.#planId, atomicity: "bestEffort", blockers };
+    this.#engine.emit("plan.notAtomic", data, "warning");
+  }
+
+  async #commitTogether(parts: ReportParts, later: readonly PlanMember[]): Promise<CommitReport> {
+    if (parts.members.length === 0) return successReport(parts, "committed", new Map());
+    const engine = this.#engine;
+    const ulid = engine.ids.next();
+    const progress = noProgress();
+    let begun = parts.members;
+    const own = (): ReportParts => ({ ...parts, members: begun, transaction: ulid });
+    try {
+      const repaired = await this.#repaired(begun);
+      const expected = await this.#reviewed([...repaired, ...later]);
+      begun = await this.#begin(repaired, ulid);
+      const members = begun.map((member): Member => this.#member(member, expected));
+      const options = this.#memberOptions();
+      const job = { ulid, kind: "commit", members, options, progress } as const;
+      const results = await runTransaction(engine, job);
+      return await this.#finished(own(), results);
+    } catch (thrown) {
+      return this.#failed(own(), later, thrown, progress);
+    }
+  }
+
+  async #commitApart(
+    parts: ReportParts,
+    together: CommitReport,
+    apart: readonly PlanMember[],
+  ): Promise<CommitReport> {
+    let report = together;
+    for (const [at, { guarded, record, resourceId }] of apart.entries()) {
+      try {
+        const result = await commitLocked(guarded, record, this.#memberOptions());
+        const results = { ...report.results, [resourceId]: result };
+        report = { ...report, order: [...report.order, resourceId], results };
+      } catch (thrown) {
+        const isFirst = report.order.length === 0;
+        const failed: CommitReport = {
+          ...report,
+          outcome: isFirst ? outcomeAlone(thrown) : "partial",
+          failedId: resourceId,
+          cause: describeThrown(thrown),
+          notAttempted: apart.slice(at + 1).map((member) => member.resourceId),
+        };
+        const { planId } = parts;
+        this.#engine.emit("plan.commitFailed", { planId, outcome: failed.outcome }, "warning");
+        throw atomicCommitError(failed, thrown);
+      }
+    }
+    return report;
+  }
+
+  #memberOptions(): CommitOptions {
+    const { only: _only, bestEffort: _bestEffort, expect: _expect, ...options } = this.#options;
+    return options;
+  }
+
+  async #repaired(members: readonly PlanMember[]): Promise<PlanMember[]> {
+    const repaired: PlanMember[] = [];
+    for (const member of members) {
+      const { record, guarded } = member;
+      const fresh = needsRepair(record) ? await repairWorkspace(guarded, record) : record;
+      repaired.push({ ...member, record: fresh });
+    }
+    return repaired;
+  }
+
+  /** The digest that each member must have, when the caller expects one of the whole. */
+  async #reviewed(members: readonly PlanMember[]): Promise<ReadonlyMap<string, string>> {
+    const digests = new Map<string, string>();
+    const { expect } = this.#options;
+    if (expect === undefined) return digests;
+    for (const { guarded, record, resourceId } of members) {
+      digests.set(resourceId, (await guarded.raw.diff(record.ref)).digest);
+    }
+    if (planDigest(digests) === expect) return digests;
+    throw asCommitError(new Error("the plan changed after it was reviewed"), true);
+  }
+
+  /** Marks every sandbox durably before anything is done with the first. */
+  async #begin(members: readonly PlanMember[], transaction: string): Promise<PlanMember[]> {
+    const begun: PlanMember[] = [];
+    try {
+      for (const member of members) {
+        const { status: from } = member.record;
+        const inFlight = { operation: "commit", from, transaction, undone: false } as const;
+        const record = await moveRecord(this.#engine, member.record, "COMMITTING", { inFlight });
+        begun.push({ ...member, record });
+      }
+      return begun;
+    } catch (thrown) {
+      for (const { record } of begun) {
+        await moveIfPossible(this.#engine, record, "ACTIVE", { inFlight: null });
+      }
+      throw thrown;
+    }
+  }
+
+  #member(member: PlanMember, expected: ReadonlyMap<string, string>): Member {
+    const { record, guarded, capabilities, resourceId } = member;
+    const expect = expected.get(resourceId);
+    return {
+      ref: record.ref,
+      location: record.resource.location,
+      record: null,
+      undoes: null,
+      strategy: guarded.raw,
+      ...(classOf(capabilities) !== "twoPhase" && { way: "early" }),
+      ...(expect !== undefined && { expect }),
+    };
+  }
+
+  async #finished(
+    parts: ReportParts,
+    given: readonly (CommitResult | null)[],
+  ): Promise<CommitReport> {
+    const { message = null } = this.#options;
+    const results = new Map<string, CommitResult>();
+    for (const [at, { guarded, record, resourceId }] of parts.members.entries()) {
+      const own = given[at] ?? emptyResult(record.ref, message, timestamp(this.#engine));
+      results.set(resourceId, await finish(guarded, record, own, message));
+    }
+    const isPending = this.#engine.log.isRunning(parts.transaction ?? "");
+    return successReport(parts, isPending ? "committed-pending" : "committed", results);
+  }
+
+  async #failed(
+    parts: ReportParts,
+    later: readonly PlanMember[],
+    thrown: unknown,
+    progress: ReturnType<typeof noProgress>,
+  ): Promise<CommitReport> {
+    const { log } = this.#engine;
+    const ulid = parts.transaction ?? "";
+    const done = log.outcomeOf(ulid);
+    if (done?.outcome === "committed") {
+      return this.#finished(
+        parts,
+        parts.members.map(({ record }) => resultIn(done, record.ref)),
+      );
+    }
+    const isSettled = !log.isRunning(ulid);
+    const error = thrown instanceof SandboxError ? thrown : asCommitError(thrown, isSettled);
+    for (const [at, { record, guarded }] of parts.members.entries()) {
+      if (record.status !== "COMMITTING") continue;
+      const own = at === progress.failedAt ? inContext(error, record.ref).toJSON() : null;
+      const changes = { lastError: own, ...(isSettled && { inFlight: null }) };
+      await moveIfPossible(guarded.engine, record, isSettled ? "ACTIVE" : "ERRORED", changes);
+    }
+    const outcome = isSettled ? "aborted" : "in-doubt";
+    const told = failureReport(parts, outcome, thrown, progress);
+    const notAttempted = [...told.notAttempted, ...later.map(({ resourceId }) => resourceId)];
+    const report = { ...told, notAttempted };
+    this.#engine.emit("plan.commitFailed", { planId: this.#planId, outcome }, "warning");
+    throw atomicCommitError(report, thrown);
+  }
+}
+
+/** How a commit ended that nothing else depends on. */
+function outcomeAlone(thrown: unknown): "aborted" | "in-doubt" {
+  const isProven = thrown instanceof SandboxCommitError && thrown.data.originalRestored;
+  return isProven ? "aborted" : "in-doubt";
+}

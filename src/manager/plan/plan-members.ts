@@ -1,0 +1,36 @@
+import { type DeclaredCapabilities, withDefaults } from "../../contract/capabilities.ts";
+import { SandboxStateError } from "../../errors/index.ts";
+import type { SandboxRecord } from "../../journal/sandbox-record.ts";
+import { type Engine, type Guarded, guardedOf } from "../engine.ts";
+import { type PromisedMember, classOf } from "./plan-promise.ts";
+
+/** One sandbox of a plan with the strategy that works on it. */
+export interface PlanMember extends PromisedMember {
+  readonly record: SandboxRecord;
+  readonly guarded: Guarded;
+  readonly capabilities: DeclaredCapabilities;
+  readonly isIrrevocable: boolean;
+}
+
+/** The sandboxes of a plan in the order of their creation, each with its strategy. The caller holds the plan's lock. */
+export async function planMembers(engine: Engine, planId: string): Promise<PlanMember[]> {
+  const members: PlanMember[] = [];
+  for (const record of engine.store.list(planId)) {
+    const guarded = await guardedOf(engine, record.ref.strategyName);
+    const capabilities = withDefaults(guarded.raw.capabilities);
+    const { sandboxId, resourceId } = record.ref;
+    const isIrrevocable = classOf(capabilities) === "irrevocable";
+    members.push({ record, guarded, capabilities, sandboxId, resourceId, isIrrevocable });
+  }
+  return members;
+}
+
+/** The error for a plan that this state directory does not know. */
+export function unknownPlan(planId: string, attempted: string): SandboxStateError {
+  return new SandboxStateError("No plan with this id is known here", {
+    data: { status: "PENDING", attempted, allowedFrom: [], reason: "unknownPlan" },
+    operation: attempted,
+    planId,
+    hint: "Look at the list of sandboxes, or make one for this plan first.",
+  });
+}

@@ -1,0 +1,122 @@
+import { basename } from "node:path";
+import { withDefaults } from "../../contract/capabilities.ts";
+import type { CallOptions, CleanupOptions, DiffOptions } from "../../contract/strategy.ts";
+import { SandboxStateError } from "../../errors/index.ts";
+import type { CommitReport } from "../../model/commit-report.ts";
+import type { DiffView } from "../../model/diff-view.ts";
+import { Sandbox } from "../bound-sandbox.ts";
+import { type SandboxDescription, describeRecord } from "../describe-sandbox.ts";
+import { type Engine, guardedOf } from "../engine.ts";
+import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
+import { planDigest } from "./plan-digest.ts";
+import { type PlanPromise, promiseOf } from "./plan-promise.ts";
+import { type PlanReport, cleanupPlan, rollbackPlan, undoPlan } from "./rollback-plan.ts";
+
+/** What a commit of a plan would do, by resource id. */
+export interface PlanDiff {
+  readonly planId: string;
+  readonly resources: Readonly<Record<string, DiffView>>;
+  readonly isEmpty: boolean;
+  /** Over all changes of all resources: `commit({ expect: digest })` publishes exactly these or nothing. */
+  readonly digest: string;
+}
+
+/** What is known about a plan. */
+export interface PlanDescription {
+  readonly planId: string;
+  /** What a commit promises. */
+  readonly promise: PlanPromise;
+  /** In the order of their creation. */
+  readonly sandboxes: readonly SandboxDescription[];
+}
+
+/**
+ * Several sandboxes that are committed together or not at all. Holds nothing open: every call looks at what is on disk,
+ * so another process can go on with the same plan by its id alone.
+ */
+export class Plan {
+  readonly id: string;
+  readonly #engine: Engine;
+
+  constructor(engine: Engine, id: string) {
+    this.id = id;
+    this.#engine = engine;
+  }
+
+  /**
+   * The sandbox of one resource of the plan.
+   * @throws SandboxStateError when the plan has no such resource.
+   */
+  sandbox(resourceId: string): Sandbox {
+    const record = this.#engine.store
+      .list(this.id)
+      .find(({ ref }) => ref.resourceId === resourceId);
+    if (record !== undefined) return new Sandbox(this.#engine, record.ref);
+    throw new SandboxStateError(`The plan has no resource ${JSON.stringify(resourceId)}`, {
+      data: { status: "PENDING", attempted: "read", allowedFrom: [], reason: "unknownRef" },
+      planId: this.id,
+      resourceId,
+      hint: "`describe` lists the resources of a plan.",
+    });
+  }
+
+  /** What is known about the plan, and what its commit promises. */
+  async describe(): Promise<PlanDescription> {
+    const records = this.#engine.store.list(this.id);
+    const members = await Promise.all(
+      records.map(async ({ ref }) => {
+        const { raw } = await guardedOf(this.#engine, ref.strategyName);
+        const { sandboxId, resourceId } = ref;
+        return { sandboxId, resourceId, capabilities: withDefaults(raw.capabilities) };
+      }),
+    );
+    const sandboxes = records.map(describeRecord);
+    return { planId: this.id, promise: promiseOf(members), sandboxes };
+  }
+
+  /** What a commit would do. Changes nothing. */
+  async diff(options?: DiffOptions): Promise<PlanDiff> {
+    const resources: Record<string, DiffView> = {};
+    const digests = new Map<string, string>();
+    for (const { ref, status } of this.#engine.store.list(this.id)) {
+      if (status !== "CREATED" && status !== "ACTIVE") continue;
+      const view = await new Sandbox(this.#engine, ref).diff(options);
+      resources[ref.resourceId] = view;
+      digests.set(ref.resourceId, view.digest);
+    }
+    const isEmpty = Object.values(resources).every((view) => view.isEmpty);
+    return { planId: this.id, resources, isEmpty, digest: planDigest(digests) };
+  }
+
+  /**
+   * Publishes the changes of all sandboxes, all or nothing.
+   * @throws AtomicCommitError with the whole report.
+   */
+  commit(options?: PlanCommitOptions): Promise<CommitReport> {
+    return commitPlan(this.#engine, this.id, options);
+  }
+
+  /**
+   * Takes the plan's commit back and keeps the edits, all or nothing.
+   * @throws SandboxRollbackError naming what stands in the way.
+   */
+  undo(options?: CallOptions): Promise<PlanReport> {
+    return undoPlan(this.#engine, this.id, options);
+  }
+
+  /** Discards all edits; what is committed is first made as it was before. */
+  rollback(options?: CallOptions): Promise<PlanReport> {
+    return rollbackPlan(this.#engine, this.id, options);
+  }
+
+  /** Frees everything that the plan owns; committed results stay. */
+  cleanup(options?: CleanupOptions): Promise<PlanReport> {
+    return cleanupPlan(this.#engine, this.id, options);
+  }
+}
+
+/** A short id for a resource that was given by its path alone: its last name, unless another resource has that. */
+export function idForPath(path: string, taken: ReadonlySet<string>): string {
+  const name = basename(path) || path;
+  return taken.has(name) ? path : name;
+}

@@ -1,0 +1,136 @@
+import type { CallOptions } from "../../contract/strategy.ts";
+import { SandboxError, describeThrown } from "../../errors/index.ts";
+import type { SandboxRecord } from "../../journal/sandbox-record.ts";
+import type { Engine } from "../engine.ts";
+import { asRollbackError, rollbackError } from "../failures.ts";
+import { undoneCommit } from "../host.ts";
+import { moveIfPossible, moveRecord } from "../record-moves.ts";
+import {
+  markUndone,
+  refusePending,
+  resetWorkspace,
+  settleLastCommit,
+  undoNothing,
+} from "../rollback-sandbox.ts";
+import { runTransaction } from "../transaction.ts";
+import { inContext } from "../with-sandbox.ts";
+import type { PlanMember } from "./plan-members.ts";
+import { classOf } from "./plan-promise.ts";
+
+/** Whether the edits stay in the sandboxes, or go as well. */
+export type UndoKind = "undoCommit" | "rollback";
+
+/**
+ * Takes the commits of these sandboxes back together: every resource is as before its commit, or every one stays as it
+ * is. The members are committed, and given in the order of their commit. The caller holds the plan.
+ * @throws SandboxError of the member that stands in the way; nothing has moved then.
+ */
+export async function undoTogether(
+  engine: Engine,
+  members: readonly PlanMember[],
+  operation: UndoKind,
+  options: CallOptions,
+): Promise<void> {
+  const backwards = members.toReversed();
+  for (const member of backwards) refuseIrrevocable(member);
+  const empty = backwards.filter(({ record }) => record.lastResult?.noop === true);
+  const real = backwards.filter(({ record }) => record.lastResult?.noop !== true);
+  for (const { guarded, record } of real) await settleLastCommit(guarded, record);
+  if (real.length > 0) await undoReal(engine, real, operation, options);
+  const status = operation === "rollback" ? "ROLLED_BACK" : "ACTIVE";
+  for (const { guarded, record } of empty) await undoNothing(guarded, record, status);
+}
+
+function refuseIrrevocable({ guarded, record, capabilities }: PlanMember): void {
+  if (capabilities.undoCommit) return;
+  const message = `The strategy ${guarded.name} cannot take a commit back`;
+  throw inContext(rollbackError("notUndoable", message), record.ref);
+}
+
+async function undoReal(
+  engine: Engine,
+  members: readonly PlanMember[],
+  operation: UndoKind,
+  options: CallOptions,
+): Promise<void> {
+  const ulid = engine.ids.next();
+  const begun = await begin(engine, members, operation, ulid);
+  const prepared = begun.filter(({ capabilities }) => classOf(capabilities) === "twoPhase");
+  const others = begun.filter(({ capabilities }) => classOf(capabilities) !== "twoPhase");
+  try {
+    const parts = prepared.map(({ guarded, record }) => ({
+      strategy: guarded.raw,
+      ref: record.ref,
+      location: record.resource.location,
+      record: null,
+      undoes: undoneCommit(engine, record),
+    }));
+    if (parts.length > 0)
+      await runTransaction(engine, { ulid, kind: "undo", members: parts, options });
+  } catch (thrown) {
+    await settleFailure(engine, begun, ulid, thrown);
+  }
+  for (const { guarded, record } of prepared) await refusePending(guarded, record);
+  for (const { guarded, record } of others) await guarded.raw.undoCommit?.(record.ref, options);
+  for (const { guarded, record } of begun) {
+    const undone = await markUndone(guarded, record);
+    if (operation === "rollback") await resetWorkspace(guarded, undone, options);
+    else await moveRecord(engine, undone, "ACTIVE", TAKEN_BACK);
+  }
+}
+
+const TAKEN_BACK = {
+  inFlight: null,
+  lastTransaction: null,
+  lastResult: null,
+  lastError: null,
+} as const;
+
+async function begin(
+  engine: Engine,
+  members: readonly PlanMember[],
+  operation: UndoKind,
+  transaction: string,
+): Promise<PlanMember[]> {
+  const begun: PlanMember[] = [];
+  try {
+    for (const member of members) {
+      const { status: from } = member.record;
+      const inFlight = { operation, from, transaction, undone: false };
+      const record = await moveRecord(engine, member.record, "ROLLING_BACK", { inFlight });
+      begun.push({ ...member, record });
+    }
+    return begun;
+  } catch (thrown) {
+    for (const { record } of begun) await stayCommitted(engine, record, null);
+    throw thrown;
+  }
+}
+
+/** An undo that came to its end all the same is none that failed. */
+async function settleFailure(
+  engine: Engine,
+  begun: readonly PlanMember[],
+  ulid: string,
+  thrown: unknown,
+): Promise<void> {
+  if (engine.log.outcomeOf(ulid)?.outcome === "committed") return;
+  const error = thrown instanceof SandboxError ? thrown : asRollbackError(thrown);
+  const isSettled = !engine.log.isRunning(ulid);
+  for (const { record } of begun) {
+    if (isSettled) await stayCommitted(engine, record, error);
+    else await moveIfPossible(engine, record, "ERRORED", { lastError: error.toJSON() });
+  }
+  const planId = begun[0]?.record.ref.planId ?? "";
+  engine.emit("plan.undoFailed", { planId, reason: describeThrown(thrown) }, "warning");
+  throw error;
+}
+
+function stayCommitted(
+  engine: Engine,
+  record: SandboxRecord,
+  error: SandboxError | null,
+): Promise<void> {
+  const changes = { inFlight: null, lastError: error?.toJSON() ?? null };
+  return moveIfPossible(engine, record, "COMMITTED", changes);
+}
