@@ -2,7 +2,6 @@ import {
   SandboxCommitError,
   SandboxConflictError,
   SandboxRollbackError,
-  describeThrown,
 } from "../../errors/index.ts";
 import { type BytePath, displayPath } from "../../model/byte-path.ts";
 import type { TreeConflict } from "../conflicts.ts";
