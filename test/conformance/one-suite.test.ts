@@ -37,5 +37,5 @@ it("is run for each of them by a file that says nothing but its name (R24)", () 
       return found === null ? [] : [found[1]];
     });
   const wanted = ["kernel", "userns", "fuse", "copy", "copy_on_write", "filesystem_copy", "none"];
-  expect(called.toSorted()).toEqual(wanted.toSorted());
+  expect(new Set(called)).toEqual(new Set(wanted));
 });

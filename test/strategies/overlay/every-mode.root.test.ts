@@ -53,7 +53,10 @@ async function lead(mode: Mode): Promise<LifeReport> {
 describe.each(MODES)("overlay where the best mode is %s", (mode) => {
   it("is made, committed, rolled back and cleaned up in this mode, after those above it failed (R273)", () => {
     const above = MODES.slice(0, MODES.indexOf(mode));
-    expect(lives.get(mode)).toMatchObject({
+    const life = lives.get(mode);
+    // The first choice is not worth a line in the log.
+    expect(life?.chosen?.["mode"]).toBe(above.length === 0 ? undefined : mode);
+    expect(life).toMatchObject({
       strategyName: "overlay",
       mode,
       tried: [
@@ -64,8 +67,6 @@ describe.each(MODES)("overlay where the best mode is %s", (mode) => {
         })),
         { mode, works: true },
       ],
-      // The first choice is not worth a line in the log.
-      ...(above.length > 0 && { chosen: { mode, reason: expect.any(String) as string } }),
       steps: { status: "ACTIVE" },
     });
   });

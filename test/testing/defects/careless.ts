@@ -1,5 +1,10 @@
-import type { Change, ListedEntry, PathInput, SandboxRef } from "../../../src/index.ts";
-import { NoneStrategy } from "../../../src/strategies/none/strategy.ts";
+import {
+  type Change,
+  type ListedEntry,
+  NoneStrategy,
+  type PathInput,
+  type SandboxRef,
+} from "../../../src/index.ts";
 import { Good } from "./base.ts";
 
 const isHostile = (path: PathInput | undefined): boolean => /^\/|\.\.|\0/.test(String(path));

@@ -1,5 +1,9 @@
-import type { PathInput, Resource, SandboxRef } from "../../../src/index.ts";
-import { NoneStrategy } from "../../../src/strategies/none/strategy.ts";
+import {
+  NoneStrategy,
+  type PathInput,
+  type Resource,
+  type SandboxRef,
+} from "../../../src/index.ts";
 
 /** Does not say that it does not isolate. */
 export class HidesIsolation extends NoneStrategy {

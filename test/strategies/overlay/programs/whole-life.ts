@@ -23,7 +23,7 @@ export interface LifeReport {
   readonly mode: unknown;
   readonly tried: unknown;
   /** The reason in the log, of the choice of a mode. */
-  readonly chosen: unknown;
+  readonly chosen: SandboxEvent["data"] | undefined;
   /** For each step, each entry or answer of which it is made. */
   readonly steps: Readonly<Record<string, unknown>>;
 }
