@@ -71,8 +71,6 @@ export default defineConfig({
           "test/matrix/**",
           "test/faults/sweep/**",
           "test/quality/**",
-          // What the kit finds does not depend on who runs it.
-          "test/testing/**",
           "test/**/*.root.test.ts",
         ],
       }),

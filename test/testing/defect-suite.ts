@@ -16,21 +16,24 @@ const AT_ONCE = 4;
 /** The defective strategies as plug-ins of one configuration, so that other processes can load them too. */
 export class DefectSuite {
   readonly names: readonly string[];
-  readonly #config: string;
+  readonly #folder: string;
 
-  private constructor(names: readonly string[], config: string) {
+  private constructor(names: readonly string[], folder: string) {
     this.names = names;
-    this.#config = config;
+    this.#folder = folder;
   }
 
+  /** Puts the strategies into a folder, in which the checks will make theirs. */
   static async open(folder: string): Promise<DefectSuite> {
     const module = join(folder, "defects.mjs");
     copyFileSync(await buildProgram(PROGRAM), module);
     const names = Object.keys((await import(pathToFileURL(module).href)) as object);
     const lines = names.map((name) => `    ${name}: { module: ./defects.mjs, class: ${name} }\n`);
-    const config = join(folder, "cofferdam.yaml");
-    writeFileSync(config, `sandbox:\n  custom_strategies:\n${lines.join("")}`);
-    return new DefectSuite(names, config);
+    writeFileSync(
+      join(folder, "cofferdam.yaml"),
+      `sandbox:\n  custom_strategies:\n${lines.join("")}`,
+    );
+    return new DefectSuite(names, folder);
   }
 
   /** Runs the rules of an area that concern a strategy; gives the titles of those that it breaks. */
@@ -52,8 +55,12 @@ export class DefectSuite {
   }
 
   async #checksOf(strategyName: string, area: string): Promise<readonly Check[]> {
-    const options = { config: this.#config };
-    const subject = directorySubject({ name: strategyName, strategyName, options });
+    const subject = directorySubject({
+      name: strategyName,
+      strategyName,
+      below: this.#folder,
+      options: { config: join(this.#folder, "cofferdam.yaml") },
+    });
     const capabilities = await capabilitiesOf(subject);
     return conformanceAreas(subject)
       .filter(({ name }) => name === area)

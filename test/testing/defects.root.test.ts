@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { conformanceAreas, directorySubject } from "../../src/testing/index.ts";
-import { removeFolder } from "../support/remove-folder.ts";
-import { createTempFolder } from "../support/temp.ts";
+import { type MountedFileSystem, mountFileSystem } from "../support/loop.ts";
 import { DefectSuite } from "./defect-suite.ts";
 import { DEFECT_OF_RULE, KEPT_BY_ENGINE } from "./rules.ts";
 
 /** Strategies that refuse nothing; what is refused with them, the engine refuses. */
 const CARELESS = ["RefusesNothing", "PretendsEverything"];
 
-const folder = createTempFolder();
+let fileSystem: MountedFileSystem;
 let suite: DefectSuite;
 beforeAll(async () => {
-  suite = await DefectSuite.open(folder);
+  // In memory: none of this is about what a disk keeps, and hundreds of checks wait for theirs.
+  fileSystem = mountFileSystem("tmpfs", { megabytes: 512 });
+  suite = await DefectSuite.open(fileSystem.mountPoint);
 });
-afterAll(() => removeFolder(folder));
+afterAll(() => fileSystem[Symbol.asyncDispose]());
 
 describe.each(Object.entries(DEFECT_OF_RULE))("in the area %s", (area, rules) => {
   it.each(Object.entries(rules).map(([rule, defect]) => ({ rule, defect })))(
