@@ -47,9 +47,6 @@ function project(
   };
 }
 
-/** Every mode on every file system: run by hand until its time is known. */
-const WHOLE_MATRIX = ["test/matrix/conformance-*.test.ts"];
-
 /** A folder for the results of each run, from which .ci/run makes its sum. */
 const results = process.env["COFFERDAM_TEST_RESULTS"];
 const resultFiles: ["json", { outputFile: string }][] =
@@ -74,14 +71,10 @@ export default defineConfig({
           "test/matrix/**",
           "test/faults/sweep/**",
           "test/quality/**",
-          // Not seen to pass as an ordinary user yet: packing, and the kit where only root may open /dev/fuse.
-          "test/package/**",
-          "test/conformance/**",
           "test/**/*.root.test.ts",
         ],
       }),
-      project("matrix", { include: ["test/matrix/**/*.test.ts"], exclude: WHOLE_MATRIX }),
-      project("whole-matrix", { include: WHOLE_MATRIX }),
+      project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
       project("faults", { include: ["test/faults/sweep/**/*.test.ts"] }),
     ],
   },

@@ -8,6 +8,7 @@ const CHECKS = {
   format: ["prettier", "--check", "--log-level", "warn", "."],
   dependencies: ["depcruise", ...["src", "test", "bench", "examples"].filter(existsSync)],
   unused: ["knip"],
+  duplicates: ["node", "scripts/check-duplicates.mjs"],
   changelog: ["node", "scripts/check-changelog.mjs", "CHANGELOG.md"],
   leaks: ["node", "scripts/check-leaks.mjs"],
 };

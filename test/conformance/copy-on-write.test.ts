@@ -1,7 +1,5 @@
-import { directorySubject, runConformance } from "../../src/testing/index.ts";
+import { runConformance } from "../../src/testing/index.ts";
 import { kitRunner } from "../support/kit-runner.ts";
+import { plain } from "./subjects.ts";
 
-await runConformance(
-  kitRunner,
-  directorySubject({ name: "copy_on_write", strategyName: "copy_on_write" }),
-);
+await runConformance(kitRunner, plain("copy_on_write"));

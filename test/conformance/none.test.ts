@@ -1,4 +1,5 @@
-import { directorySubject, runConformance } from "../../src/testing/index.ts";
+import { runConformance } from "../../src/testing/index.ts";
 import { kitRunner } from "../support/kit-runner.ts";
+import { plain } from "./subjects.ts";
 
-await runConformance(kitRunner, directorySubject({ name: "none", strategyName: "none" }));
+await runConformance(kitRunner, plain("none"));

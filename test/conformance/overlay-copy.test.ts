@@ -1,11 +1,5 @@
-import { directorySubject, runConformance } from "../../src/testing/index.ts";
+import { runConformance } from "../../src/testing/index.ts";
 import { kitRunner } from "../support/kit-runner.ts";
+import { overlayIn } from "./subjects.ts";
 
-await runConformance(
-  kitRunner,
-  directorySubject({
-    name: "overlay in mode copy",
-    strategyName: "overlay",
-    properties: { mode: "copy" },
-  }),
-);
+await runConformance(kitRunner, overlayIn("copy"));

@@ -5,6 +5,8 @@ export type Order = {
   readonly state: string;
   /** A folder to be made when everything is open and the operation begins. */
   readonly begun?: string;
+  /** What is done about interrupted work when it is opened; everything unless given. */
+  readonly recover?: "report";
 } & Operation;
 
 /** One call of the public interface. */
@@ -32,9 +34,10 @@ export type Operation =
       readonly planId: string;
     }
   | {
-      readonly operation: "getPath" | "commit" | "rollback" | "undoCommit" | "cleanup";
+      readonly operation: "getPath" | "commit" | "rollback" | "undoCommit";
       readonly ref: SandboxRef;
-    };
+    }
+  | { readonly operation: "cleanup"; readonly ref: SandboxRef; readonly force?: boolean };
 
 /** What the program said about its call. */
 export interface Told {

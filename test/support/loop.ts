@@ -14,6 +14,8 @@ export type FileSystemKind = (typeof FILE_SYSTEM_KINDS)[number];
 export interface FileSystemOptions {
   /** Size of the (sparse) image; the smallest that the kind allows, or 64, unless given. */
   readonly megabytes?: number;
+  /** The folder that image and mount point are made in; the run's own unless given. */
+  readonly below?: string;
   /** Passed to `mount -o`. */
   readonly mountOptions?: readonly string[];
   /** Passed to `mkfs`. */
@@ -42,7 +44,8 @@ export function mountFileSystem(
   kind: FileSystemKind,
   options: FileSystemOptions = {},
 ): MountedFileSystem {
-  const folder = createTempFolder({ mode: 0o755 });
+  const { below } = options;
+  const folder = createTempFolder({ mode: 0o755, ...(below !== undefined && { below }) });
   const mountPoint = join(folder, kind);
   mkdirSync(mountPoint);
   try {

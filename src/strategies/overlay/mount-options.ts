@@ -11,6 +11,16 @@ export const KERNEL_OPTIONS = {
   xino: "auto",
 } as const;
 
+/** The options for `unshare` with which an ordinary user may mount an overlay that nobody else sees. */
+export const OWN_MOUNTS: readonly string[] = [
+  "--user",
+  "--map-current-user",
+  "--keep-caps",
+  "--mount",
+  "--propagation",
+  "private",
+];
+
 /** The options for `mount`, with names relative to its working directory: nothing in them needs an escape. */
 export function kernelOptionString(
   dialect: Dialect,

@@ -3,7 +3,7 @@ import { close } from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { shareLiveLock } from "./live-lock.ts";
-import { kernelOptionString } from "./mount-options.ts";
+import { OWN_MOUNTS, kernelOptionString } from "./mount-options.ts";
 import { lowerLayers } from "./mounts.ts";
 import { NAMES, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
@@ -14,17 +14,7 @@ export interface InsideOptions extends Pick<RunOptions, "env" | "input" | "timeo
   readonly cwd?: string;
 }
 
-const NAMESPACES = [
-  "--user",
-  "--map-current-user",
-  "--keep-caps",
-  "--mount",
-  "--propagation",
-  "private",
-  "--pid",
-  "--fork",
-  "--kill-child",
-];
+const NAMESPACES = [...OWN_MOUNTS, "--pid", "--fork", "--kill-child"];
 /** Constant text; everything of the caller comes in as an argument. The command keeps no capability. */
 const MOUNT_AND_RUN = [
   'mount -t overlay overlay -o "$1" m',

@@ -13,7 +13,7 @@ import {
 import { run } from "../../platform/run.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
-import { KERNEL_OPTIONS, fuseOptions, kernelOptionString } from "./mount-options.ts";
+import { KERNEL_OPTIONS, OWN_MOUNTS, fuseOptions, kernelOptionString } from "./mount-options.ts";
 import { refuseColon } from "./refuse-colon.ts";
 import { writeMasks } from "./mask.ts";
 import { withFolder as withOpenFolder } from "./sandbox-files.ts";
@@ -42,14 +42,6 @@ const REMOVED = `${PROBE}-removed`;
 const PROBE_VIEW =
   'mkdir "try/m/$1" && test -d "try/m/$2" && test ! -e "try/m/$2/hidden" && test ! -e "try/m/$3"';
 const MOUNT_AND_PROBE = `mount -t overlay overlay -o "$4" try/m && ${PROBE_VIEW}`;
-const NAMESPACES = [
-  "--user",
-  "--map-current-user",
-  "--keep-caps",
-  "--mount",
-  "--propagation",
-  "private",
-];
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
 
 /** Mounts as root, in this very process. */
@@ -79,7 +71,7 @@ export function tryUserNamespace(site: TrialSite): Promise<string> {
   return withTrial(site, "user", async (dirFd) => {
     const options = kernelOptionString("user", lowerOf(site), UPPER, WORK);
     const script = ["sh", "-c", MOUNT_AND_PROBE, "sh", ...probesOf(site)];
-    await runTrial(site, dirFd, "unshare", [...NAMESPACES, "--", ...script, options]);
+    await runTrial(site, dirFd, "unshare", [...OWN_MOUNTS, "--", ...script, options]);
   });
 }
 

@@ -9,6 +9,7 @@ try {
     stateDirectory: order.state,
     config: false,
     strategies: {},
+    ...(order.recover !== undefined && { recover: order.recover }),
   });
   // Calls from here on belong to the operation itself.
   if (order.begun !== undefined) mkdirSync(order.begun);
@@ -39,8 +40,10 @@ try {
       case "commit":
       case "rollback":
       case "undoCommit":
-      case "cleanup":
         await sandbox[order.operation]();
+        break;
+      case "cleanup":
+        await sandbox.cleanup({ force: order.force === true });
         break;
     }
     return order.ref;

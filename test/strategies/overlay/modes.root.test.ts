@@ -7,6 +7,7 @@ import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { type OrdinaryUser, ordinaryUser } from "../../support/privilege.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { runIn } from "./modes.ts";
+import { withoutNamespaces } from "./no-namespaces.ts";
 import type { Command } from "./programs/scenario.ts";
 import { makeSandbox } from "./sandbox.ts";
 
@@ -47,28 +48,13 @@ function makeRoot(user: OrdinaryUser): string {
   return root;
 }
 
-/**
- * A place in which nobody may make a user namespace, because the kernel refuses that below a changed root. `fuse` tells
- * whether the FUSE device is open to everybody, as udev leaves it on ordinary machines.
- */
-function withoutNamespaces(folder: string, fuse: "open" | "closed"): string[] {
-  const changedRoot = join(folder, "changed-root");
-  mkdirSync(changedRoot);
-  const device = 'mknod -m 666 "$0.fuse" c 10 229; mount --bind "$0.fuse" "$0/dev/fuse"';
-  const script = [
-    'mount --rbind / "$0"',
-    ...(fuse === "open" ? [device] : []),
-    'exec chroot "$0" "$@"',
-  ].join("; ");
-  const namespace = ["unshare", "--mount", "--propagation", "private", "--"];
-  return [...namespace, "sh", "-ec", script, changedRoot];
-}
-
 it("takes the kernel's overlay in a user namespace where there is no root (R71)", async () => {
   const user = ordinaryUser();
   const root = makeRoot(user);
   const before = takeOracle(root);
-  const look = "id -u; grep -c ' - overlay ' /proc/self/mountinfo; grep CapEff /proc/self/status";
+  // Its own mount only: other tests have theirs at the same time.
+  const mounts = 'grep -c " $(pwd -P) .* - overlay " /proc/self/mountinfo';
+  const look = `id -u; ${mounts}; grep CapEff /proc/self/status`;
   const [metadata, ran, changes, left] = await ask(user, root, [
     { call: "run", argv: ["sh", "-ec", `${EDITS}; ${look}`] },
     { call: "changes" },

@@ -73,9 +73,7 @@ it("keeps what is needed to bring the resource back, says where it lies, and rec
 it("refuses to clean the only good copy up, names it, and gives it up by force (R164)", async () => {
   const { place, ref, undoDataAt } = await failTwice();
   const mixture = takeOracle(place.real);
-  // While the directory stays unchangeable, nothing can be settled.
-  shell(place.real, "chattr +i . 2>/dev/null || chmod a-w .");
-  try {
+  {
     await using coffer = await openPlace(place, { recover: "report" });
     const refused: unknown = await coffer
       .sandbox(ref)
@@ -85,12 +83,22 @@ it("refuses to clean the only good copy up, names it, and gives it up by force (
     expect(refused).toMatchObject({ data: { remaining: [undoDataAt] } });
     expect(existsSync(undoDataAt)).toBe(true);
     expect(await coffer.status(ref)).toBe("ERRORED");
-    await coffer.sandbox(ref).cleanup({ force: true });
-    expect(existsSync(undoDataAt)).toBe(false);
-    expect(await coffer.status(ref)).toBe("PENDING");
-    expectOracleEqual(mixture, takeOracle(place.real));
-  } finally {
-    shell(place.real, "chattr -i . 2>/dev/null || chmod u+w .");
   }
+  await forceUnchangeable(place, ref);
+  expect(existsSync(undoDataAt)).toBe(false);
+  {
+    await using coffer = await openPlace(place);
+    expect(await coffer.status(ref)).toBe("PENDING");
+  }
+  expectOracleEqual(mixture, takeOracle(place.real));
   expect(shell(place.state, "find area/sandboxes tx plans")).toBe("area/sandboxes\ntx\nplans\n");
 });
+
+/** Cleans up by force while nothing in the real directory can be changed, so that nothing can be settled. */
+async function forceUnchangeable({ state, real }: Place, ref: SandboxRef): Promise<void> {
+  const order: Order = { state, operation: "cleanup", ref, force: true, recover: "report" };
+  const program = { program: PROGRAM, args: [JSON.stringify(order)], touching: [real] };
+  const run = await runWithFault(program, { at: 1 }, { error: "EROFS", lasting: true });
+  expect(run).toMatchObject({ fired: true, code: 0 });
+  expect(JSON.parse(run.stdout)).toMatchObject({ outcome: "done" });
+}
