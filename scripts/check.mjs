@@ -9,6 +9,7 @@ const CHECKS = {
   dependencies: ["depcruise", ...["src", "test", "bench", "examples"].filter(existsSync)],
   unused: ["knip"],
   changelog: ["node", "scripts/check-changelog.mjs", "CHANGELOG.md"],
+  mutants: ["node", "scripts/mutants/run.mjs", "--check"],
   leaks: ["node", "scripts/check-leaks.mjs"],
 };
 

@@ -90,13 +90,6 @@ export function findEntry(dirFd: number, name: string, stat?: NativeStat): TreeE
   }
 }
 
-/** Extended attributes of an entry without overlay marks, values as latin1 text; null when there are none. */
-export function readXattrsAt(dirFd: number, name: string): TreeEntry["xattrs"] {
-  return collectXattrs(listXattrsAt(dirFd, name), (attribute) =>
-    getXattrAt(dirFd, name, attribute),
-  );
-}
-
 /** Attributes by name, overlay marks and those that vanished meanwhile left out; null when none remain. */
 export function collectXattrs(
   names: readonly string[],
