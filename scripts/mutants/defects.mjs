@@ -1,6 +1,6 @@
 /**
  * Defects that somebody could make: the text in a file of src/, what it becomes, and the tests that
- * have to fail then, narrowed by a part of their titles where a file has many.
+ * have to fail then, as files and a pattern of their titles.
  */
 export const DEFECTS = [
   // journal
@@ -82,6 +82,7 @@ export const DEFECTS = [
     text: 'return prefix === "" ? hash : `${prefix}-${hash}`;',
     replacement: 'return prefix === "" ? hash : prefix;',
     tests: ["test/journal/sandbox-store.test.ts"],
+    title: "keeps plans with any id apart",
   },
   {
     name: "sandboxes-listed-by-name",
@@ -187,6 +188,7 @@ export const DEFECTS = [
     text: "      assertAllowed(record, operation);\n",
     replacement: "",
     tests: ["test/manager/status-matrix.test.ts"],
+    title: "answers every call",
   },
   {
     name: "held-signal-forgotten",
@@ -194,6 +196,7 @@ export const DEFECTS = [
     text: "    process.kill(process.pid, received);",
     replacement: "    return;",
     tests: ["test/manager/signals.test.ts"],
+    title: "ends the process",
   },
   {
     name: "only-copy-cleaned-up",
@@ -226,6 +229,7 @@ export const DEFECTS = [
     text: "if (!newFolders.has(missingParent))",
     replacement: "if (newFolders.has(missingParent))",
     tests: ["test/strategies/rollback.test.ts"],
+    title: "brings resource and workspace back",
   },
   {
     name: "removal-enters-other-mounts",
@@ -329,6 +333,7 @@ export const DEFECTS = [
     text: "at = at === ROOT ? null : parentOf(at);",
     replacement: "at = parentOf(at);",
     tests: ["test/tree/outward-link.test.ts"],
+    title: "leave the tree are outward",
   },
   {
     name: "absolute-link-on-the-way-taken-for-relative",
@@ -336,6 +341,7 @@ export const DEFECTS = [
     text: '      if (found.target.startsWith("/")) [at, todo] = this.#fromTop(todo);\n',
     replacement: "",
     tests: ["test/tree/outward-link.test.ts"],
+    title: "link through a link",
   },
   {
     name: "equal-size-and-time-count-as-equal",
@@ -369,6 +375,30 @@ export const DEFECTS = [
     tests: ["test/strategies/merge.test.ts"],
     title: "undone merge",
   },
+  {
+    name: "published-under-a-live-git",
+    file: "src/tree/guard/git-folder.ts",
+    text: "for (const repository of repositories) refuseLive(place, repository);",
+    replacement: "",
+    tests: ["test/strategies/git-folder.test.ts"],
+    title: "git holds",
+  },
+  {
+    name: "lock-files-of-git-published",
+    file: "src/tree/publish-filter.ts",
+    text: "return !GIT_VOLATILE.test(path) && !exclude",
+    replacement: "return !exclude",
+    tests: ["test/strategies/git-folder.test.ts"],
+    title: "lock files",
+  },
+  {
+    name: "refreshed-index-published",
+    file: "src/tree/guard/git-folder.ts",
+    text: "if (!(await isSameIndex(host, place, change))) kept.push(change);",
+    replacement: "kept.push(change);",
+    tests: ["test/strategies/git-folder.test.ts"],
+    title: "only refreshed",
+  },
   // strategies
   {
     name: "opaque-folder-shows-what-is-below",
@@ -392,6 +422,7 @@ export const DEFECTS = [
     text: "return stat.rdevMajor === 0 && stat.rdevMinor === 0;",
     replacement: "return true;",
     tests: ["test/strategies/overlay/marks.root.test.ts"],
+    title: "reads whiteouts and opaque",
   },
   {
     name: "checkpoints-keep-an-old-base",
@@ -399,6 +430,7 @@ export const DEFECTS = [
     text: "[folder, ...checkpointFolders(place)]",
     replacement: "[folder]",
     tests: ["test/strategies/checkpoints.test.ts"],
+    title: "committed after the undo",
   },
   // platform
   {
@@ -407,6 +439,7 @@ export const DEFECTS = [
     text: "text = ALPHABET.charAt(rest % 32) + text;",
     replacement: "text = text + ALPHABET.charAt(rest % 32);",
     tests: ["test/platform/ids.test.ts"],
+    title: "26 characters",
   },
   {
     name: "outer-mount-taken-away-first",
@@ -414,6 +447,7 @@ export const DEFECTS = [
     text: "b.mountPoint.length - a.mountPoint.length",
     replacement: "a.mountPoint.length - b.mountPoint.length",
     tests: ["test/platform/mount-table.root.test.ts"],
+    title: "deepest and topmost",
   },
   {
     name: "rest-of-a-program-lives-on",
@@ -438,6 +472,7 @@ export const DEFECTS = [
     text: "if (resource.sandboxStrategy !== undefined) {",
     replacement: "if (resource.sandboxStrategy !== undefined && row.configured === null) {",
     tests: ["test/registry/choose-strategy.test.ts"],
+    title: "wins: the resource",
   },
   {
     name: "unsupported-strategy-used",
@@ -445,6 +480,7 @@ export const DEFECTS = [
     text: "if (!isSupported(row, chosen.name)) throw unsupported(resource, row, chosen.name);",
     replacement: "",
     tests: ["test/registry/choose-strategy.test.ts"],
+    title: "row leaves out",
   },
   {
     name: "name-taken-twice",
@@ -476,6 +512,7 @@ export const DEFECTS = [
     text: "if (trusted.includes(state.uid)) return;",
     replacement: "if (trusted.length > 0) return;",
     tests: ["test/config/foreign-config.root.test.ts"],
+    title: "of another user",
   },
   {
     name: "unknown-keys-pass",

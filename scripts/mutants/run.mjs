@@ -61,7 +61,7 @@ function tryAll(defects) {
     // In a copy where they fail anyway a defect would prove nothing.
     const files = [...new Set(defects.flatMap(({ tests }) => tests))];
     console.log(`${files.length} test files without any defect`);
-    const { passed, titles } = runTests(copy, files);
+    const { passed, titles } = runTests(copy, files, defects.map(({ title }) => title).join("|"));
     if (titles.length > 0 || passed === 0) return ["They fail without any defect:", ...titles];
     const survivors = defects.filter((defect) => !isKilled(copy, defect));
     console.log(`${defects.length - survivors.length} killed, ${survivors.length} survived`);
@@ -98,13 +98,13 @@ function copyCheckout(copy) {
   chmodSync(copy, 0o755);
 }
 
-/** Builds the copy and runs tests in it: how many passed, and the titles of those that did not. */
+/** Builds the copy and runs the tests with this in their titles: how many passed, and the titles of those that did not. */
 function runTests(copy, files, title) {
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
-  const named = title === undefined ? [] : ["-t", title];
-  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--project", "unit", ...files, ...named];
-  const args = [...vitest, "--bail", "1", "--reporter", "json", "--outputFile", report];
+  const run = ["node_modules/vitest/vitest.mjs", "run", "--project", "unit", "--bail", "1"];
+  const reporter = ["--reporter", "json", "--outputFile", report];
+  const args = [...run, ...reporter, "-t", title, ...files];
   const done = spawnSync(process.execPath, args, { cwd: copy, stdio: "ignore" });
   if (done.error) throw done.error;
   const { numPassedTests: passed, testResults } = JSON.parse(readFileSync(report, "utf8"));
