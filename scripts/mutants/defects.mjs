@@ -380,7 +380,7 @@ export const DEFECTS = [
     file: "src/tree/strategy/file-commit.ts",
     text: "for (const path of record.merged ?? []) own.delete(path as RelativePath);",
     replacement: "",
-    tests: ["test/strategies/merge.test.ts"],
+    tests: ["test/strategies/merge.root.test.ts"],
     title: "undone merge",
   },
   {
@@ -466,12 +466,12 @@ export const DEFECTS = [
     title: "leaves in its group",
   },
   {
-    name: "output-without-limit",
+    name: "program-without-a-group",
     file: "src/platform/run.ts",
-    text: "if (this.#received <= this.#maxOutputBytes) chunks.push(chunk);",
-    replacement: "if (this.#received >= 0) chunks.push(chunk);",
+    text: "detached: true,",
+    replacement: "detached: false,",
     tests: ["test/platform/run.test.ts"],
-    title: "exceeds the limit",
+    title: "kills the whole group",
   },
   // registry and config
   {
