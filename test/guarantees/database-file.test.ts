@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSite } from "./site.ts";
 
-/** The beginning by which every program recognises a SQLite database. */
-const DATABASE = `SQLite format 3\0${"\0".repeat(100)}`;
+/** One page, with the beginning by which every program recognises a SQLite database. */
+const DATABASE = "SQLite format 3".padEnd(512, "\0");
 
 test.for(["-wal", "-journal"])(
   "refuses to publish over a database that is in use, told by its %s file",
