@@ -51,7 +51,7 @@ function coverage(calls: string): { code: number | null; output: string } {
   return { code: done.status, output: done.stdout + done.stderr };
 }
 
-it("passes when children run every line and branch, and fails below the thresholds (R272)", () => {
+it("passes when children run every line and branch, and fails below the thresholds", () => {
   const whole = coverage("1, -1");
   expect(whole.output).toContain("lines: 100 percent, at least 97");
   expect(whole.output).toContain("branches: 100 percent, at least 90");
@@ -61,7 +61,7 @@ it("passes when children run every line and branch, and fails below the threshol
   expect(part.code).toBe(1);
 });
 
-it("fails when a test fails, whatever was covered (R272)", () => {
+it("fails when a test fails, whatever was covered", () => {
   const { code, output } = coverage("-1, -2");
   expect(output).toContain("1 failed");
   expect(code).toBe(1);
