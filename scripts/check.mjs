@@ -10,6 +10,7 @@ const CHECKS = {
   unused: ["knip"],
   duplicates: ["node", "scripts/check-duplicates.mjs"],
   changelog: ["node", "scripts/check-changelog.mjs", "CHANGELOG.md"],
+  mutants: ["node", "scripts/mutants/run.mjs", "--check"],
   leaks: ["node", "scripts/check-leaks.mjs"],
 };
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SandboxRollbackError } from "../../src/index.ts";
@@ -15,51 +15,6 @@ const EDITS =
 
 for (const subject of ISOLATING) {
   describe(`with ${subject.name}`, () => {
-    it("gives the original and the workspace back after a commit (R64, R34)", async () => {
-      await using site = await openSite(TREE);
-      const before = takeOracle(site.real);
-      const sandbox = await site.sandbox(subject);
-      shell(await sandbox.getPath(), EDITS);
-      await sandbox.commit();
-      expect(readFileSync(join(site.real, "a"), "utf8")).toBe("changed");
-      await sandbox.rollback();
-      expectOracleEqual(before, takeOracle(site.real));
-      expectOracleEqual(before, takeOracle(await sandbox.getPath()), {
-        ignore: ["specialFiles", "rootMtime", "directoryMtimes"],
-      });
-      expect((await sandbox.diff()).isEmpty).toBe(true);
-      shell(await sandbox.getPath(), "printf only > this");
-      expect((await sandbox.commit()).added).toEqual(["this"]);
-      await sandbox.cleanup();
-    });
-
-    it("takes an empty commit back without doing anything (R65, R31)", async () => {
-      await using site = await openSite(TREE);
-      const sandbox = await site.sandbox(subject);
-      await sandbox.getPath();
-      const status = (): string =>
-        execFileSync(
-          "find",
-          [site.real, site.state, "-path", "*/plans/*", "-prune", "-o", "-printf", "%p %C@ %s\n"],
-          {
-            encoding: "utf8",
-          },
-        )
-          .split("\n")
-          .filter(
-            (line) =>
-              !line.includes("/plans") && !line.includes("/tx ") && !line.includes("/done "),
-          )
-          .sort()
-          .join("\n");
-      const before = status();
-      const result = await sandbox.commit();
-      expect(result.noop).toBe(true);
-      await sandbox.rollback();
-      expect(status()).toBe(before);
-      await sandbox.cleanup();
-    });
-
     it("refuses an undo whose data is gone, and changes nothing (R32)", async () => {
       await using site = await openSite(TREE);
       const sandbox = await site.sandbox(subject);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { acquireFolderLock, acquireLock } from "../../src/locks/file-lock.ts";
@@ -104,6 +104,24 @@ it("does not take the lock of a file that was removed or replaced meanwhile", as
   expect(statSync(file).ino).toBe(ino);
   await expect(acquireLock(file, AT_ONCE)).rejects.toMatchObject({ code: "PLAN_BUSY" });
   await child.result;
+});
+
+it("does not keep the lock of a file that was replaced between its opening and its locking", async () => {
+  const folder = tempFolder();
+  const file = join(folder, "lock");
+  writeFileSync(join(folder, "new"), "");
+  // The first call that locks comes two seconds late.
+  const inject = ["-e", "trace=flock", "-e", "inject=flock:delay_enter=2000000:when=1"];
+  const wrapper = ["strace", "-f", "-qq", "-o", join(folder, "trace"), ...inject];
+  const child = await startChild(program, [file], { wrapper });
+  const held = once(child.process.stdout, "data");
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5));
+  renameSync(join(folder, "new"), file);
+  await held;
+  await expect(acquireLock(file, AT_ONCE)).rejects.toMatchObject({ code: "PLAN_BUSY" });
+  child.process.stdin.end();
+  await child.result;
+  expect(readFileSync(join(folder, "trace"), "utf8").match(/flock\(/g)).toHaveLength(2);
 });
 
 it("says that the folder is gone when it is", async () => {

@@ -1,9 +1,10 @@
 import { test } from "vitest";
+import { isWholeRun } from "../support/sample-points.ts";
 import { tempFolder } from "../support/temp.ts";
 import { startEditor } from "./editor.ts";
 import { type Subject, checkRound, firstSeed } from "./random-edits.ts";
 
-const ROUNDS = Number(process.env["COFFERDAM_ROUNDS"] ?? 40);
+const ROUNDS = Number(process.env["COFFERDAM_ROUNDS"] ?? (isWholeRun ? 40 : 10));
 
 const SUBJECTS: readonly Subject[] = [
   { strategy: "filesystem_copy" },

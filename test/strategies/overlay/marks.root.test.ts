@@ -44,10 +44,11 @@ it.each(["trusted", "user"] as const)(
     const folder = makeFolder(
       `cd real; mkdir -p d/e o; touch d/f d/e/g o/h x; cd ..
      mkdir -p upper/d middle/o; mknod upper/d/f c 0 0; mknod middle/x c 0 0; touch middle/o/new
+     mknod upper/device c 1 3
      setfattr -n ${dialect}.overlay.opaque -v y middle/o`,
     );
     using stack = openHandMade(folder, ["upper", "middle"], dialect);
-    expect(tree(stack)).toEqual(["d/", "d/e/", "d/e/g", "o/", "o/new"]);
+    expect(tree(stack)).toEqual(["d/", "d/e/", "d/e/g", "device", "o/", "o/new"]);
   },
 );
 

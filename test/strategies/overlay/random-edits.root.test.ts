@@ -10,6 +10,7 @@ import { type Editor, startEditor } from "../../property/editor.ts";
 import { mountFileSystem } from "../../support/loop.ts";
 import { type Oracle, expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { buildProgram } from "../../support/program.ts";
+import { isWholeRun } from "../../support/sample-points.ts";
 import { applyChanges } from "./expected-view.ts";
 import { type TestSandbox, makeSandbox } from "./sandbox.ts";
 import { walkView } from "./walk.ts";
@@ -72,9 +73,9 @@ const throughNamespace = {
 };
 
 const SUBJECTS: readonly Subject[] = [
-  { mode: "kernel", rounds: 80, ...throughPath },
-  { mode: "userns", rounds: 20, ...throughNamespace },
-  { mode: "fuse", rounds: 20, ...throughPath },
+  { mode: "kernel", rounds: isWholeRun ? 80 : 24, ...throughPath },
+  { mode: "userns", rounds: isWholeRun ? 20 : 8, ...throughNamespace },
+  { mode: "fuse", rounds: isWholeRun ? 20 : 8, ...throughPath },
 ];
 
 /** Edits through mounts, then asks our own calls, without a mount, what a fresh mount shows. */

@@ -2,11 +2,14 @@ import { expect, test } from "vitest";
 import { abandonStage, checkUndo, reverseSteps } from "../../../src/tree/publish/index.ts";
 import type { Fault } from "../../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
+import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
 import { isStageGone } from "./fixture.ts";
 import { type Prepared, apply, expectNew, expectOld, expectUndone, prepare } from "./prepared.ts";
 
 const MINUTES = 60_000;
+/** Of each operation, unless the run is a whole one. */
+const POINTS = 9;
 const KILL: Fault = { signal: "KILL" };
 
 function expectCommitted(prepared: Prepared): void {
@@ -22,6 +25,7 @@ for (const take of ["move", "clone"] as const) {
       await sweep({
         prepare: () => prepare("stage", take, () => undefined),
         fault: KILL,
+        choose: samplePoints(POINTS),
         check: (prepared) => {
           expectOld(prepared);
           for (const _ of ["once", "twice"]) {
@@ -46,6 +50,7 @@ test(
     await sweep({
       prepare: () => prepare("apply", "move", () => undefined),
       fault: KILL,
+      choose: samplePoints(POINTS),
       check: (prepared) => {
         isForward = !isForward;
         if (isForward) expectCommitted(prepared);
@@ -62,6 +67,7 @@ test(
     await sweep({
       prepare: () => prepare("reverse", "move", apply),
       fault: KILL,
+      choose: samplePoints(POINTS),
       check: expectUndone,
     });
   },
@@ -78,6 +84,7 @@ test(
           reverseSteps(prepared.place);
         }),
       fault: KILL,
+      choose: samplePoints(POINTS),
       check: expectUndone,
     });
   },

@@ -2,11 +2,14 @@ import { expect, test } from "vitest";
 import { abandonStage } from "../../../src/tree/publish/index.ts";
 import type { FaultedRun } from "../../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
+import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
 import { isStageGone } from "./fixture.ts";
 import { apply, expectNew, expectOld, expectUndone, prepare } from "./prepared.ts";
 
 const MINUTES = 60_000;
+/** Of each operation, unless the run is a whole one. */
+const POINTS = 9;
 
 interface Answer {
   readonly thrown?: string;
@@ -26,6 +29,7 @@ for (const take of ["move", "clone"] as const) {
       await sweep({
         prepare: () => prepare("stage", take, () => undefined),
         fault: { error: "EIO" },
+        choose: samplePoints(POINTS),
         check: (prepared, run) => {
           const { thrown, data } = answerOf(run);
           expectOld(prepared);
@@ -50,6 +54,7 @@ test(
     await sweep({
       prepare: () => prepare("apply", "move", () => undefined),
       fault: { error: "EIO" },
+      choose: samplePoints(POINTS),
       check: (prepared, run) => {
         expect(answerOf(run).failure).toMatchObject({ code: "EIO" });
         isForward = !isForward;
@@ -70,6 +75,7 @@ test(
     await sweep({
       prepare: () => prepare("reverse", "move", apply),
       fault: { error: "EIO" },
+      choose: samplePoints(POINTS),
       check: (prepared, run) => {
         expect(answerOf(run).failure).toMatchObject({ code: "EIO" });
         expectUndone(prepared);

@@ -74,9 +74,9 @@ for (const take of ["move", "clone"] as const) {
 
   test(`keeps hard links among changed files and holes, sources by ${take} (R172)`, () => {
     const fixture = makeFixture(
-      "echo 1 > a; ln a b; mkdir d; ln a d/c; truncate -s 100M sparse; echo other > z",
+      "echo 1 > a; ln a b; mkdir d; ln a d/c; truncate -s 10M sparse; echo other > z",
       `echo 22 >> a; ln a d/new; mkdir n; ln a n/x; echo 1 > n/p; ln n/p q
-       printf x | dd of=sparse bs=1 seek=50000000 conv=notrunc status=none; ln -f z a2`,
+       printf x | dd of=sparse bs=1 seek=5000000 conv=notrunc status=none; ln -f z a2`,
     );
     const request = requestFor(fixture, take);
     // The real z did not change: its new name is a further name of the real file.

@@ -156,6 +156,8 @@ test("publishes the parts of a git folder in the order in which git needs them",
   expect(paths.slice(-lastObjects.length)).toEqual(lastObjects);
   expect(run("git", "-C", fixture.root, "fsck", "--strict")).toBe("");
   expect(run("git", "-C", fixture.root, "status", "--porcelain")).toBe("");
+  // On the way back whatever names an object goes before it.
+  expect(await traced("reverse", fixture, request)).toEqual(paths.toReversed());
 });
 
 /** Objects, work files, references, index. */
@@ -172,14 +174,23 @@ async function published(
 ): Promise<{ paths: string[] }> {
   stageChanges(request);
   expect(verifySteps(request)).toEqual([]);
+  return { paths: await traced("apply", fixture, request) };
+}
+
+/** The paths below the root that an operation renames, in their order. */
+async function traced(
+  operation: string,
+  fixture: ReturnType<typeof makeFixture>,
+  request: ReturnType<typeof requestFor>,
+): Promise<string[]> {
   const points = await faultPoints({
     program: new URL("./programs/run-steps.ts", import.meta.url),
-    args: ["apply", writeRequest(fixture, request)],
+    args: [operation, writeRequest(fixture, request)],
     touching: [fixture.root],
   });
   const renames = points.filter(({ call }) => call === "renameat2");
   const below = renames.flatMap(({ paths }) =>
     paths.filter((path) => path.startsWith(fixture.root)),
   );
-  return { paths: below.map((path) => path.slice(fixture.root.length + 1)) };
+  return below.map((path) => path.slice(fixture.root.length + 1));
 }

@@ -1,0 +1,4 @@
+import { testRollingBack } from "./rolling-back.ts";
+import { KERNEL } from "./subjects.ts";
+
+testRollingBack([KERNEL]);

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
+import { tempFolder } from "../support/temp.ts";
+import { editSample, makeSample } from "./sample.ts";
+import { type Subject, openBench } from "./subjects.ts";
+
+/** What a rollback after a commit gives back. */
+export function testRollingBack(subjects: readonly Subject[]): void {
+  describe.each(subjects)("$name", (subject) => {
+    test("brings resource and workspace back after a commit, and commits again (R34, R64)", async () => {
+      const folder = tempFolder();
+      const real = join(folder, "real");
+      makeSample(real);
+      const before = takeOracle(real);
+      await using bench = await openBench(subject, real, join(folder, "state"));
+      const { sandbox } = bench;
+      editSample(await sandbox.getPath());
+      const shown = takeOracle(await sandbox.getPath());
+      await sandbox.commit();
+      expectOracleEqual(shown, takeOracle(real));
+      await sandbox.rollback();
+      expectOracleEqual(before, takeOracle(real));
+      expect((await sandbox.describe()).status).toBe("ROLLED_BACK");
+      expectOracleEqual(before, takeOracle(await sandbox.getPath()));
+      expect(Buffer.from(await sandbox.read("a")).toString()).toBe("a\n");
+      expect((await sandbox.diff()).changes).toEqual([]);
+      await sandbox.write("only", "this");
+      const second = await sandbox.commit();
+      expect([second.added, second.changed, second.deleted]).toEqual([["only"], [], []]);
+    });
+  });
+}
