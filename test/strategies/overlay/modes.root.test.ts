@@ -67,7 +67,7 @@ it("takes the kernel's overlay in a user namespace where there is no root (R71)"
       { mode: "userns", works: true },
     ],
   });
-  expect(ran).toEqual([0, `${user.uid}\noverlayfs\nCapEff:\t0000000000000000\n`, ""]);
+  expect(ran).toEqual([0, `${user.uid}\n1\nCapEff:\t0000000000000000\n`, ""]);
   expect(changes).toEqual(CHANGES);
   expect(left).toEqual([]);
   expectOracleEqual(before, takeOracle(root));
