@@ -1,8 +1,12 @@
 import { withDefaults } from "../contract/capabilities.ts";
 import type { CommitOptions, SandboxStrategy, TransactionPart } from "../contract/strategy.ts";
 import type { Intent, IntentMember, TransactionKind } from "../journal/transaction-record.ts";
+import { resourceRoot } from "../journal/resource-root.ts";
+import { toBytePath } from "../model/byte-path.ts";
 import type { CommitResult } from "../model/commit-result.ts";
+import type { DiffView } from "../model/diff-view.ts";
 import type { Json } from "../model/sandbox-ref.ts";
+import { fingerprintPaths } from "../tree/fingerprint-paths.ts";
 
 /** One sandbox of a transaction together with the strategy that does its part. */
 export interface Member extends IntentMember {
@@ -39,8 +43,8 @@ export function noProgress(): MemberProgress {
 export class Members {
   readonly #context: MemberContext;
   readonly #progress: MemberProgress;
-  /** Digests of what early members were about to commit: an undo brings exactly these changes back. */
-  readonly #digests = new Map<number, string>();
+  /** What early members were about to change: an undo brings exactly this back. */
+  readonly #states = new Map<number, StateBefore>();
   readonly #results = new Map<number, CommitResult>();
   #members: readonly Member[];
 
@@ -101,11 +105,11 @@ export class Members {
 
   /** Commits the members that cannot prepare, while everybody else can still be given up. */
   async commitEarly(options: CommitOptions, check: () => void): Promise<void> {
-    for (const [at, { strategy, ref, way }] of this.#members.entries()) {
+    for (const [at, { strategy, ref, location, way }] of this.#members.entries()) {
       if (way !== "early") continue;
       await this.#noting(at, async () => {
         check();
-        this.#digests.set(at, (await strategy.diff(ref, options)).digest);
+        this.#states.set(at, stateBefore(location, await strategy.diff(ref, options)));
         this.#results.set(at, await strategy.commit(ref, options));
         this.#progress.applied.push(at);
       });
@@ -120,7 +124,7 @@ export class Members {
     const failures: unknown[] = [];
     for (let at = this.#members.length - 1; at >= 0; at -= 1) {
       const { way } = this.#at(at);
-      if (way !== "early" || (!unknown && !this.#digests.has(at))) continue;
+      if (way !== "early" || (!unknown && !this.#states.has(at))) continue;
       try {
         await this.#undoOne(at);
       } catch (thrown) {
@@ -195,14 +199,14 @@ export class Members {
     return failures;
   }
 
-  /** A missing exception is no proof: the changes must be there again, against the resource as it is now. */
+  /** A missing exception is no proof: the changes must be there again, and the resource what it was. */
   async #undoOne(at: number): Promise<void> {
-    const { strategy, ref } = this.#at(at);
+    const { strategy, ref, location } = this.#at(at);
     const { outcome } = withDefaults(strategy.capabilities);
     if (outcome && (await strategy.outcome?.(ref, this.#part(at))) === "aborted") return;
     await strategy.undoCommit?.(ref);
-    const digest = this.#digests.get(at);
-    if (digest !== undefined && (await strategy.diff(ref)).digest !== digest) {
+    const before = this.#states.get(at);
+    if (before !== undefined && !isAsBefore(location, before, await strategy.diff(ref))) {
       throw new Error("the strategy did not bring the resource back");
     }
     this.#progress.undone.push(at);
@@ -252,6 +256,29 @@ function isNoop(record: Json): boolean {
     record !== null &&
     (record as { readonly noop?: Json }).noop === true
   );
+}
+
+/** What is compared before a commit and after its undo. */
+interface StateBefore {
+  readonly digest: string;
+  readonly changes: DiffView["changes"];
+  /** Of the real paths that are going to change; null where the resource has none. */
+  readonly fingerprint: string | null;
+}
+
+function stateBefore(location: string, { digest, changes }: DiffView): StateBefore {
+  return { digest, changes, fingerprint: fingerprintOf(location, changes) };
+}
+
+function isAsBefore(location: string, before: StateBefore, now: DiffView): boolean {
+  return (
+    now.digest === before.digest && fingerprintOf(location, before.changes) === before.fingerprint
+  );
+}
+
+function fingerprintOf(location: string, changes: DiffView["changes"]): string | null {
+  const root = resourceRoot(location);
+  return root === null ? null : fingerprintPaths(toBytePath(root.folder), changes);
 }
 
 type PhaseMethod =

@@ -37,7 +37,9 @@ const caught: unknown[] = [];
 await sandbox.write("prices.txt", "late").catch((error: unknown) => caught.push(error));
 await cofferdam.create("plan", resource, { strategy: "snapshot" }).catch((error: unknown) => caught.push(error));
 try {
-  throw new AtomicCommitError("together or not at all", { data: { report: null } });
+  const plan = await cofferdam.plan("together", ["shop"]);
+  await plan.sandbox("shop").write("prices.txt", "never published\\n");
+  await plan.commit({ expect: "the digest of something else" });
 } catch (error) {
   if (error instanceof AtomicCommitError) caught.push(error);
 }

@@ -1,4 +1,6 @@
 import { testRollingBack } from "./rolling-back.ts";
 import { KERNEL } from "./subjects.ts";
 
-testRollingBack([KERNEL]);
+testRollingBack("brings resource and workspace back after a commit, and commits again (R34, R64)", [
+  KERNEL,
+]);

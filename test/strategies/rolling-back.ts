@@ -6,9 +6,9 @@ import { editSample, makeSample } from "./sample.ts";
 import { type Subject, openBench } from "./subjects.ts";
 
 /** What a rollback after a commit gives back. */
-export function testRollingBack(subjects: readonly Subject[]): void {
+export function testRollingBack(title: string, subjects: readonly Subject[]): void {
   describe.each(subjects)("$name", (subject) => {
-    test("brings resource and workspace back after a commit, and commits again (R34, R64)", async () => {
+    test(title, async () => {
       const folder = tempFolder();
       const real = join(folder, "real");
       makeSample(real);

@@ -1,5 +1,6 @@
+import { RecordDamagedError } from "../../errors/index.ts";
 import { NativeError, statFd } from "../../platform/native/index.ts";
-import { beginReverse } from "./applied-record.ts";
+import { type AppliedStep, beginReverse } from "./applied-record.ts";
 import { lookAtReversed } from "./look-at-reversed.ts";
 import { openContext } from "./publish-context.ts";
 import { reverseStep } from "./reverse-step.ts";
@@ -24,7 +25,14 @@ export function reverseSteps(place: PublishPlace): StepsResult {
     progress.fail(new NativeError(ESTALE, "open", place.root));
     return progress.result(context.mode);
   }
-  const applied = beginReverse(context);
+  let applied: readonly AppliedStep[];
+  try {
+    applied = beginReverse(context);
+  } catch (thrown) {
+    if (thrown instanceof RecordDamagedError) throw thrown;
+    progress.fail(thrown);
+    return progress.result(context.mode);
+  }
   progress.attempt(null, () => loosenFolders(context));
   for (let at = steps.length - 1; at >= 0; at--) {
     const step = steps[at];

@@ -116,7 +116,7 @@ it("refuses resources that contain each other before anything changes (R138)", a
 });
 
 describe("a member that cannot prepare but undo", () => {
-  it("is committed with all others", async () => {
+  it("is committed with all others, by what its strategy declares (R120)", async () => {
     const site = await openPlanSite({ one: "copy_on_write", two: "probe" });
     const report = await site.plan.commit();
     expect(report).toMatchObject({ outcome: "committed", atomicity: "atomic" });
@@ -152,6 +152,34 @@ describe("a member that cannot prepare but undo", () => {
     rmSync(await mark(site.sandbox("a"), "undo", "string"));
     expect((await site.site.coffer.recover()).complete).toBe(true);
     expect(published(site, "z", "a", "m", "last")).toEqual([false, false, false, false]);
+  });
+});
+
+it("does not take a strategy's word for an undo (R135)", async () => {
+  const site = await openPlanSite({ honest: "probe", liar: "pretending", last: "two-phase" });
+  await mark(site.sandbox("last"), "apply", "error");
+  const report = await failedReport(site.plan.commit());
+  expect(report.rolledBack).toEqual(["last", "honest"]);
+  expect(Object.keys(report.rollbackFailed)).toEqual(["liar"]);
+  expect(report.outcome).toBe("in-doubt");
+  expect(published(site, "honest", "liar", "last")).toEqual([false, true, false]);
+});
+
+describe("a plan of members that can be neither prepared nor undone", () => {
+  it("is refused by default, and tells what stayed when best effort is allowed (R147, R263)", async () => {
+    const site = await openPlanSite({ one: "one-way", two: "one-way", three: "one-way" });
+    const refused = await failedReport(site.plan.commit());
+    expect(refused).toMatchObject({ outcome: "refused" });
+    const marker = await mark(site.sandbox("one"), "commit", "error");
+    const first = await failedReport(site.plan.commit({ bestEffort: true }));
+    expect(first).toMatchObject({ failedId: "one", order: [], notAttempted: ["two", "three"] });
+    expect(published(site, "one", "two", "three")).toEqual([false, false, false]);
+    rmSync(marker);
+    const again = await openPlanSite({ one: "one-way", two: "one-way" });
+    await mark(again.sandbox("two"), "commit", "string");
+    const second = await failedReport(again.plan.commit({ bestEffort: true }));
+    expect(second).toMatchObject({ outcome: "partial", failedId: "two", order: ["one"] });
+    expect(published(again, "one", "two")).toEqual([true, false]);
   });
 });
 
@@ -192,6 +220,23 @@ describe("a member that can be neither prepared nor undone", () => {
     expect(await site.plan.commit()).toMatchObject({ outcome: "committed", order: ["two"] });
     expect(published(site, "two")).toEqual([true]);
   });
+});
+
+it("commits a sandbox without isolation after all that can be undone (R101)", async () => {
+  const site = await openPlanSite({ one: "copy_on_write" });
+  const inPlace = { resourceId: "in place", type: "fs-directory", location: site.site.data };
+  await site.site.coffer.create("plan", inPlace, { strategy: "none" });
+  await site.plan.sandbox("in place").write("a", "at once\n");
+  const late = await site.site.coffer.plan("plan", [
+    {
+      id: "later",
+      type: "fs-directory",
+      location: site.real("one"),
+      sandboxStrategy: "filesystem_copy",
+    },
+  ]);
+  const report = await late.commit({ bestEffort: true, only: ["in place", "later"] });
+  expect(report.order).toEqual(["later", "in place"]);
 });
 
 it("refuses a sandbox without isolation beside another one (R103)", async () => {
