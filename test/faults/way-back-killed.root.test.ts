@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { SandboxRef } from "../../src/index.ts";
+import { samplePoints } from "../support/sample-points.ts";
 import { type TracedProgram, faultPoints, runWithFault } from "../support/faults.ts";
 import {
   type Oracle,
@@ -49,7 +50,7 @@ it.each(["overlay", "copy_on_write"])(
     expectOracleEqual(first.published, takeOracle(first.place.real));
     const begun = points.findIndex(({ call }) => call === "renameat2");
     const endings = new Set<string>();
-    for (let at = begun + 1; at <= points.length; at += 5) {
+    for (const { at } of samplePoints(12)(points.slice(begun))) {
       const { place, ref, old, published, traced } = await stuck(strategy);
       const run = await runWithFault(traced, { at }, { signal: "KILL" });
       shell(place.real, "chattr -i b");

@@ -14,6 +14,7 @@ import {
   takeOracle,
 } from "../support/oracle.ts";
 import type { Operation, Order, Told } from "./order.ts";
+import { samplePoints } from "../support/sample-points.ts";
 import { type Place, makePlace, openPlace, shell } from "./place.ts";
 
 const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
@@ -167,8 +168,8 @@ describe.each(["copy_on_write", "filesystem_copy"])("%s", (strategy) => {
   it(
     "removes a workspace that was built half way by a restore, and keeps the one before (R178)",
     async () => {
-      const { length } = await faultPoints(await restoring(strategy));
-      for (let at = 2; at <= length; at += 7) {
+      const points = await faultPoints(await restoring(strategy));
+      for (const { at } of samplePoints(12)(points.slice(1))) {
         const arranged = await kept(strategy);
         const { place, ref, target, before, old } = arranged;
         const error = at % 2 === 0 ? "EIO" : "ENOSPC";
