@@ -162,7 +162,7 @@ try {
   const machine = {
     cpus: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
+    kernel: release().split(".", 2).join("."),
     node: process.version,
   };
   const report = { machine, sizes, rounds, bulk, times: times.list(), memory, resolution };
