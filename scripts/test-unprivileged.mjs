@@ -41,7 +41,13 @@ function runTests(checkout) {
   const done = spawnSync(line[0], [...line.slice(1), ...process.argv.slice(2)], {
     cwd: checkout,
     stdio: "inherit",
-    env: { ...process.env, HOME: folder, TMPDIR: folder, COFFERDAM_TEST_RESULTS: results },
+    env: {
+      ...process.env,
+      HOME: folder,
+      TMPDIR: folder,
+      npm_config_cache: join(folder, ".npm"),
+      COFFERDAM_TEST_RESULTS: results,
+    },
   });
   if (done.error) throw done.error;
   return done.status ?? 1;
