@@ -45,7 +45,9 @@ function runTests(checkout) {
       ...process.env,
       HOME: folder,
       TMPDIR: folder,
+      // What npm hands down to scripts names places of the user who started the run.
       npm_config_cache: join(folder, ".npm"),
+      npm_config_userconfig: join(folder, ".npmrc"),
       COFFERDAM_TEST_RESULTS: results,
     },
   });
