@@ -46,14 +46,31 @@ export function commitPlan(
 ): Promise<CommitReport> {
   return tracked(engine, async () => {
     refuseAborted(options.signal, "commit");
-    const report = await withWholePlan(engine, planId, options.signal, async () => {
-      using _hold = holdSignals();
-      const all = await planMembers(engine, planId);
-      return await new PlanCommit(engine, planId, options).run(all);
-    });
-    if (report === null) throw unknownPlan(planId, "commit");
-    return report;
+    try {
+      const report = await withWholePlan(engine, planId, options.signal, async () => {
+        using _hold = holdSignals();
+        const all = await planMembers(engine, planId);
+        return await new PlanCommit(engine, planId, options).run(all);
+      });
+      if (report === null) throw unknownPlan(planId, "commit");
+      return report;
+    } catch (thrown) {
+      if (thrown instanceof SandboxError) throw thrown;
+      // Only what comes before the first member can fail in such a way.
+      throw atomicCommitError(untriedReport(planId, thrown), thrown);
+    }
   });
+}
+
+function untriedReport(planId: string, thrown: unknown): CommitReport {
+  const parts = {
+    planId,
+    transaction: null,
+    atomicity: "atomic",
+    members: [],
+    skipped: [],
+  } as const;
+  return failureReport(parts, "refused", thrown, noProgress());
 }
 
 class PlanCommit {
