@@ -4,7 +4,7 @@ import { MODE } from "../platform/native/index.ts";
 import { CONTROL, type CopyPartResult, openShared } from "./scan/copy-entries.ts";
 import { FIELD, FLAG, type Manifest } from "./scan/manifest.ts";
 import type { EarlierState, SharedManifest } from "./scan/plan-copy.ts";
-import { WORK_THREADS, runTask } from "./work/pool.ts";
+import { WORK_THREADS, runTask } from "./threads/pool.ts";
 
 /** A whole tree to be copied; paths are absolute, the target exists and is empty. */
 export interface CopyTreeOptions {

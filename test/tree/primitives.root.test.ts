@@ -11,7 +11,7 @@ import {
   stageChanges,
 } from "../../src/tree/publish/index.ts";
 import type { ChangeSet } from "../../src/tree/tree-change.ts";
-import { runTask } from "../../src/tree/work/pool.ts";
+import { runTask } from "../../src/tree/threads/pool.ts";
 import { KERNEL, PLAIN, openBench } from "../strategies/subjects.ts";
 import { mountFileSystem } from "../support/loop.ts";
 import { type Oracle, expectOracleEqual, takeOracle } from "../support/oracle.ts";

@@ -22,7 +22,7 @@ import { type Member, noProgress } from "../transaction-members.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
 import { commitOrder } from "./commit-order.ts";
 import { planDigest } from "./plan-digest.ts";
-import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
+import { type PlanMember, planMembers, unknownPlan, unknownResource } from "./plan-members.ts";
 import { type PlanPromise, classOf, promiseOf } from "./plan-promise.ts";
 import { type ReportParts, atomicCommitError, failureReport, successReport } from "./report.ts";
 
@@ -126,7 +126,8 @@ class PlanCommit {
     );
     if (broken !== undefined) throw this.#refused(parts, notNow(broken.record, "commit"), broken);
     const unknown = this.#options.only?.find((id) => !all.some((one) => one.resourceId === id));
-    if (unknown !== undefined) throw this.#refused(parts, unknownPlan(unknown, "commit"));
+    if (unknown !== undefined)
+      throw this.#refused(parts, unknownResource(this.#planId, unknown, "commit"));
     if (promise.blockers.length === 0 || this.#options.bestEffort === true) return;
     const cause = new AtomicityRefusedError("All or nothing cannot be promised for this plan", {
       data: { blockers: promise.blockers },
@@ -161,7 +162,7 @@ class PlanCommit {
   }
 
   async #commitTogether(parts: ReportParts, later: readonly PlanMember[]): Promise<CommitReport> {
-    if (parts.members.length === 0) return successReport(parts, "committed", new Map());
+    if (parts.members.length === 0) return this.#nothingTogether(parts, later);
     const engine = this.#engine;
     const ulid = engine.ids.next();
     const progress = noProgress();
@@ -179,6 +180,16 @@ class PlanCommit {
     } catch (thrown) {
       return this.#failed(own(), later, thrown, progress);
     }
+  }
+
+  /** Also what is committed apart must be what was reviewed. */
+  async #nothingTogether(parts: ReportParts, later: readonly PlanMember[]): Promise<CommitReport> {
+    try {
+      await this.#reviewed(later);
+    } catch (thrown) {
+      throw this.#refused({ ...parts, members: later }, thrown);
+    }
+    return successReport(parts, "committed", new Map());
   }
 
   async #commitApart(

@@ -25,6 +25,21 @@ export async function planMembers(engine: Engine, planId: string): Promise<PlanM
   return members;
 }
 
+/** The error for a resource that the plan does not have. */
+export function unknownResource(
+  planId: string,
+  resourceId: string,
+  attempted: string,
+): SandboxStateError {
+  return new SandboxStateError(`The plan has no resource ${JSON.stringify(resourceId)}`, {
+    data: { status: "PENDING", attempted, allowedFrom: [], reason: "unknownRef" },
+    operation: attempted,
+    planId,
+    resourceId,
+    hint: "`describe` lists the resources of a plan.",
+  });
+}
+
 /** The error for a plan that this state directory does not know. */
 export function unknownPlan(planId: string, attempted: string): SandboxStateError {
   return new SandboxStateError("No plan with this id is known here", {

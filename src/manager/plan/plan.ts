@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { withDefaults } from "../../contract/capabilities.ts";
 import type { CallOptions, CleanupOptions, DiffOptions } from "../../contract/strategy.ts";
-import { SandboxStateError } from "../../errors/index.ts";
 import type { CommitReport } from "../../model/commit-report.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import { Sandbox } from "../bound-sandbox.ts";
@@ -9,6 +8,7 @@ import { type SandboxDescription, describeRecord } from "../describe-sandbox.ts"
 import { type Engine, guardedOf } from "../engine.ts";
 import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
 import { planDigest } from "./plan-digest.ts";
+import { unknownResource } from "./plan-members.ts";
 import { type PlanPromise, promiseOf } from "./plan-promise.ts";
 import { type PlanReport, cleanupPlan, rollbackPlan, undoPlan } from "./rollback-plan.ts";
 
@@ -52,12 +52,7 @@ export class Plan {
       .list(this.id)
       .find(({ ref }) => ref.resourceId === resourceId);
     if (record !== undefined) return new Sandbox(this.#engine, record.ref);
-    throw new SandboxStateError(`The plan has no resource ${JSON.stringify(resourceId)}`, {
-      data: { status: "PENDING", attempted: "read", allowedFrom: [], reason: "unknownRef" },
-      planId: this.id,
-      resourceId,
-      hint: "`describe` lists the resources of a plan.",
-    });
+    throw unknownResource(this.id, resourceId, "read");
   }
 
   /** What is known about the plan, and what its commit promises. */

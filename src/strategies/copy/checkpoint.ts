@@ -11,7 +11,7 @@ import { removeFolder } from "../../tree/remove-folders.ts";
 import { FIELD, FLAG, type Manifest } from "../../tree/scan/manifest.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
-import { runTask } from "../../tree/work/pool.ts";
+import { runTask } from "../../tree/threads/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { type Generation, readManifest } from "./generation.ts";
 import type { CopyMode } from "./make-copy.ts";

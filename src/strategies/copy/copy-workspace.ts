@@ -17,7 +17,7 @@ import { keepsSpecialBits } from "../../tree/special-bits.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
-import { runTask } from "../../tree/work/pool.ts";
+import { runTask } from "../../tree/threads/pool.ts";
 import type {
   BaseCheck,
   MadeWorkspace,

@@ -32,7 +32,7 @@ import {
 } from "../../tree/strategy/place.ts";
 import { resolveInput } from "../../tree/strategy/resolve-input.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
-import { runTask } from "../../tree/work/pool.ts";
+import { runTask } from "../../tree/threads/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { removeBelow } from "../../tree/remove-folders.ts";
 import { completeChanges, readManifestBytes } from "./known-base.ts";

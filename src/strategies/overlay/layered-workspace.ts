@@ -15,7 +15,7 @@ import {
 } from "../../tree/beneath.ts";
 import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
-import { runTask } from "../../tree/work/pool.ts";
+import { runTask } from "../../tree/threads/pool.ts";
 import type { BaseCheck, OpenPlace, Workspace } from "../../tree/workspace.ts";
 import { OverlayBaseCheck } from "./base-check.ts";
 import { type QuietOperation, busyError } from "./busy-error.ts";

@@ -10,7 +10,7 @@ import { applyPolicy } from "../publish-policy.ts";
 import type { UndoCheck } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
-import { runTask } from "../work/pool.ts";
+import { runTask } from "../threads/pool.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
 import {
   conflictError,

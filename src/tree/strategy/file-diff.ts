@@ -5,7 +5,7 @@ import type { Change } from "../../model/change.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import { readBeneath } from "../beneath.ts";
 import type { ChangeSet } from "../tree-change.ts";
-import { runTask } from "../work/pool.ts";
+import { runTask } from "../threads/pool.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
 
 /** The changes in their public form. */

@@ -29,7 +29,7 @@ import { assertBeneath, pathError } from "../beneath.ts";
 import { filterPublished, isPublished } from "../publish-filter.ts";
 import { removeFolder } from "../remove-folders.ts";
 import type { ChangeSet } from "../tree-change.ts";
-import { runTask } from "../work/pool.ts";
+import { runTask } from "../threads/pool.ts";
 import type { OpenPlace, SandboxPlace, Workspace } from "../workspace.ts";
 import {
   baseFolder,

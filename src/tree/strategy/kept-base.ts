@@ -6,7 +6,7 @@ import { removeBeneath } from "../beneath.ts";
 import { checkSpace } from "../check-space.ts";
 import { copyTree } from "../copy-tree.ts";
 import { removeFolder } from "../remove-folders.ts";
-import { runTask } from "../work/pool.ts";
+import { runTask } from "../threads/pool.ts";
 import type { SandboxPlace } from "../workspace.ts";
 import { baseFolder } from "./ancestors.ts";
 

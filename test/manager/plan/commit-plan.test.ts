@@ -215,6 +215,17 @@ describe("a member that can be neither prepared nor undone", () => {
     expect(published(site, "one", "two")).toEqual([false, false]);
   });
 
+  it("is committed only as it was reviewed", async () => {
+    const site = await openPlanSite({ two: "one-way" });
+    const { digest } = await site.plan.diff();
+    await site.sandbox("two").write("later", "not reviewed\n");
+    expect(await failedReport(site.plan.commit({ expect: digest }))).toMatchObject({
+      outcome: "refused",
+      notAttempted: ["two"],
+    });
+    expect(published(site, "two")).toEqual([false]);
+  });
+
   it("may be alone (R147)", async () => {
     const site = await openPlanSite({ two: "one-way" });
     expect(await site.plan.commit()).toMatchObject({ outcome: "committed", order: ["two"] });
@@ -271,6 +282,14 @@ it("commits a chosen part of a plan by itself (R150)", async () => {
   expect((await site.plan.commit({ only: ["one", "two"] })).order).toEqual(["one", "two"]);
   expect(published(site, "one", "two", "three")).toEqual([true, true, false]);
   expect((await site.plan.commit()).order).toEqual(["three"]);
+});
+
+it("refuses a chosen part that the plan does not have, and names it", async () => {
+  const site = await openPlanSite({ one: "copy_on_write" });
+  const error = await failureOf(site.plan.commit({ only: ["one", "absent"] }));
+  expect(error).toMatchObject({ data: { report: { outcome: "refused" } } });
+  expect(error.cause).toMatchObject({ code: "SANDBOX_STATE", resourceId: "absent" });
+  expect(published(site, "one")).toEqual([false]);
 });
 
 it("knows no plan that was never made, and has nothing to do in one that is done (R148)", async () => {

@@ -6,7 +6,7 @@ import { type BytePath, toBytePath } from "../../../src/model/byte-path.ts";
 import type { Change } from "../../../src/model/change.ts";
 import { copyTree } from "../../../src/tree/copy-tree.ts";
 import type { ChangeSet } from "../../../src/tree/tree-change.ts";
-import { runTask } from "../../../src/tree/work/pool.ts";
+import { runTask } from "../../../src/tree/threads/pool.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { AWKWARD_TREE, shell } from "../sample-tree.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { toBytePath } from "../../../src/model/byte-path.ts";
 import { copyTree } from "../../../src/tree/copy-tree.ts";
-import { runTask } from "../../../src/tree/work/pool.ts";
+import { runTask } from "../../../src/tree/threads/pool.ts";
 import { mountFileSystem } from "../../support/loop.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { tempFolder } from "../../support/temp.ts";
