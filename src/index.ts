@@ -21,6 +21,11 @@ export { Plan } from "./manager/plan/plan.ts";
 export type { PlanDescription, PlanDiff } from "./manager/plan/plan.ts";
 export type { PlanCommitOptions } from "./manager/plan/commit-plan.ts";
 export type { Blocker, PlanPromise } from "./manager/plan/plan-promise.ts";
+export type {
+  AbandonedOptions,
+  AbandonedReport,
+  SparedBecause,
+} from "./manager/plan/cleanup-abandoned.ts";
 export type { PlanReport } from "./manager/plan/rollback-plan.ts";
 export type { CheckpointDescription, SandboxDescription } from "./manager/describe-sandbox.ts";
 export { unguarded } from "./manager/engine.ts";

@@ -87,7 +87,7 @@ async function open(wanted: string): Promise<StateDirectory> {
   const path = realpathSync(wanted);
   refuseOpenAncestors(path);
   refuseNetwork(path);
-  for (const name of ["plans", "tx", "done"]) await makeFolder(join(path, name));
+  for (const name of ["plans", "tx", "done", "owners"]) await makeFolder(join(path, name));
   return { path, installId: await installIdOf(path) };
 }
 

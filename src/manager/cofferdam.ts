@@ -19,6 +19,11 @@ import { type Engine, guardedOf } from "./engine.ts";
 import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
 import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
+import {
+  type AbandonedOptions,
+  type AbandonedReport,
+  cleanupAbandoned,
+} from "./plan/cleanup-abandoned.ts";
 import { Plan, idForPath } from "./plan/plan.ts";
 import { tracked } from "./with-sandbox.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
@@ -122,6 +127,7 @@ export class Cofferdam implements AsyncDisposable {
       for (const ref of made.toReversed()) await this.sandbox(ref).cleanup();
       throw thrown;
     }
+    await this.#engine.owners.claim(planId);
     return new Plan(this.#engine, planId);
   }
 
@@ -206,6 +212,14 @@ export class Cofferdam implements AsyncDisposable {
     return recover(this.#engine);
   }
 
+  /**
+   * Frees everything that abandoned plans own: those that nobody keeps, whose owners have all ended, and that are idle
+   * for longer than the lease. Interrupted work is recovered first; what fails is told and keeps nothing else back.
+   */
+  cleanupAbandoned(options?: AbandonedOptions): Promise<AbandonedReport> {
+    return cleanupAbandoned(this.#engine, options);
+  }
+
   /** The finished transactions, oldest first. */
   history(): Promise<readonly FinishedTransaction[]> {
     return Promise.resolve().then(() => {
@@ -224,9 +238,10 @@ export class Cofferdam implements AsyncDisposable {
     return Promise.resolve().then(() => listAreas(this.#engine.state.path));
   }
 
-  /** Waits for calls that are under way. Sandboxes stay; they live on disk. */
+  /** Waits for calls that are under way. Sandboxes stay; they live on disk, and this instance owns them no longer. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#engine.running);
+    await this.#engine.owners.release();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

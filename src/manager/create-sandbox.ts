@@ -11,7 +11,7 @@ import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { Resource, StrategyOrigin } from "../model/resource.ts";
 import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import { frozenJson } from "./canonical-json.ts";
-import { type Guarded, timestamp } from "./engine.ts";
+import { type Engine, type Guarded, timestamp } from "./engine.ts";
 import { lockNewPlan } from "./plan-lock.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
 import { discardCreation } from "./sweep-leftovers.ts";
@@ -42,10 +42,13 @@ export async function createSandbox(
       await using _lock = await lockNewPlan(engine, planId, signal);
       const others = engine.store.list(planId);
       const existing = others.find(({ ref }) => ref.resourceId === resource.resourceId);
-      if (existing !== undefined) return sameSandbox(existing, resource, name);
+      const same = existing && sameSandbox(existing, resource, name);
+      if (same !== undefined) return await claimed(engine, same);
       const sequence = Math.max(0, ...others.map((record) => record.sequence)) + 1;
       try {
-        return await makeTracked(guarded, planId, frozenJson(resource), sequence, chosenBy, signal);
+        const made = frozenJson(resource);
+        const ref = await makeTracked(guarded, planId, made, sequence, chosenBy, signal);
+        return await claimed(engine, ref);
       } catch (error) {
         await engine.store.removeIfEmpty(planId);
         throw error;
@@ -56,6 +59,17 @@ export async function createSandbox(
       throw error;
     }
   });
+}
+
+/** A full disk that has no room for the claim is no reason to lose the sandbox. */
+async function claimed(engine: Engine, ref: SandboxRef): Promise<SandboxRef> {
+  try {
+    await engine.owners.claim(ref.planId);
+  } catch (thrown) {
+    const data = { planId: ref.planId, reason: describeThrown(thrown) };
+    engine.emit("plan.unclaimed", data, "warning");
+  }
+  return ref;
 }
 
 async function makeTracked(

@@ -1,6 +1,7 @@
 import type { Clock, IdSource } from "../contract/host.ts";
 import type { SandboxStrategy } from "../contract/strategy.ts";
 import type { Creation } from "../journal/creation-record.ts";
+import type { PlanOwners } from "../journal/plan-owners.ts";
 import type { SandboxStore } from "../journal/sandbox-store.ts";
 import type { StateDirectory } from "../journal/state-directory.ts";
 import type { TransactionLog } from "../journal/transaction-log.ts";
@@ -13,10 +14,16 @@ export interface Limits {
   readonly lockTimeoutMs: number;
   /** How many automatic checkpoints a sandbox keeps. */
   readonly automaticCheckpoints: number;
+  /** How long a plan may be idle after its last owner has ended before it counts as abandoned. */
+  readonly leaseMs: number;
 }
 
 /** Limits when nothing else was said. */
-export const DEFAULT_LIMITS: Limits = { lockTimeoutMs: 30_000, automaticCheckpoints: 10 };
+export const DEFAULT_LIMITS: Limits = {
+  lockTimeoutMs: 30_000,
+  automaticCheckpoints: 10,
+  leaseMs: 24 * 60 * 60_000,
+};
 
 /** A sandbox whose `create` is still running. */
 export type PendingCreation = Creation;
@@ -29,6 +36,7 @@ export interface Engine {
   readonly limits: Limits;
   readonly store: SandboxStore;
   readonly log: TransactionLog;
+  readonly owners: PlanOwners;
   readonly emit: Emit;
   readonly registry: StrategyRegistry;
   /** Whether private data may lie beside a resource inside a git work tree. */

@@ -2,6 +2,7 @@ import type { CofferConfig } from "../config/config.ts";
 import { defaultConfig } from "../config/config.ts";
 import { loadConfig, loadNearestConfig } from "../config/load-config.ts";
 import type { Clock, IdSource, SandboxEvent, StrategyClass } from "../contract/host.ts";
+import { PlanOwners } from "../journal/plan-owners.ts";
 import { SandboxStore } from "../journal/sandbox-store.ts";
 import { defaultStateDirectory, openStateDirectory } from "../journal/state-directory.ts";
 import { TransactionLog } from "../journal/transaction-log.ts";
@@ -80,13 +81,15 @@ async function createEngine(
   const usual = config.state.directory ?? defaultStateDirectory(environment, home);
   const state = await openStateDirectory(options.stateDirectory ?? usual);
   const clock = options.clock ?? systemClock;
+  const ids = options.ids ?? createIdSource(clock);
   const engine: Engine = {
     state,
     clock,
-    ids: options.ids ?? createIdSource(clock),
+    ids,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     store: new SandboxStore(state.path),
     log: new TransactionLog(state.path),
+    owners: new PlanOwners(state.path, ids.next()),
     emit: createEmit(clock, options.onEvent),
     allowParentArea: options.allowParentArea ?? false,
     pending: new Set(),

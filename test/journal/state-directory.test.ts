@@ -27,6 +27,7 @@ it("makes a private folder with folders above it as needed (R233)", async () => 
     ` 700 ${user}`,
     `done 700 ${user}`,
     `install.json 600 ${user}`,
+    `owners 700 ${user}`,
     `plans 700 ${user}`,
     `tx 700 ${user}`,
   ]);
@@ -39,7 +40,7 @@ it("keeps the installation's id, also when eight processes open it at once", asy
   expect(ids[0]).toMatch(/^[0-9a-f]{16}$/);
   expect(new Set(ids).size).toBe(1);
   expect((await openStateDirectory(path)).installId).toBe(ids[0]);
-  expect(readdirSync(path).toSorted()).toEqual(["done", "install.json", "plans", "tx"]);
+  expect(readdirSync(path).toSorted()).toEqual(["done", "install.json", "owners", "plans", "tx"]);
 });
 
 it("refuses a folder that others may write to (R233)", async () => {

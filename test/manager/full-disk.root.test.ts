@@ -20,6 +20,7 @@ describe.each(["filesystem_copy", "overlay", "two-phase"])("on a full disk, %s",
     const data = join(disk.mountPoint, "data");
     plantData(data);
     const site = await reopenSite({ stateDirectory: join(disk.mountPoint, "state"), data });
+    await using _coffer = site.coffer;
     const sandbox = await sandboxOf(site, strategy);
     await edit(sandbox);
     const before = takeOracle(data);

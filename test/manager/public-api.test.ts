@@ -65,6 +65,8 @@ const VALUES = [
 
 /** Every type. */
 const TYPES = [
+  "AbandonedOptions",
+  "AbandonedReport",
   "Ability",
   "AreaReport",
   "Blocker",
@@ -144,6 +146,7 @@ const TYPES = [
   "SandboxStrategy",
   "ShelvedEdit",
   "SkippedEntry",
+  "SparedBecause",
   "StartUpReport",
   "StateReport",
   "StorageArea",

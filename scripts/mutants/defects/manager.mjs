@@ -3,7 +3,7 @@ export const MANAGER = [
   {
     name: "second-sandbox-for-a-resource",
     file: "src/manager/create-sandbox.ts",
-    text: "if (existing !== undefined) return sameSandbox(existing, resource, name);",
+    text: "if (same !== undefined) return await claimed(engine, same);",
     replacement: "",
     tests: ["test/manager/create.test.ts"],
     title: "the same one",

@@ -5,10 +5,11 @@ import type { CommitReport } from "../../model/commit-report.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import { Sandbox } from "../bound-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "../describe-sandbox.ts";
-import { type Engine, guardedOf } from "../engine.ts";
+import { type Engine, guardedOf, timestamp } from "../engine.ts";
+import { withWholePlan } from "../plan-lock.ts";
 import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
 import { planDigest } from "./plan-digest.ts";
-import { unknownResource } from "./plan-members.ts";
+import { unknownPlan, unknownResource } from "./plan-members.ts";
 import { type PlanPromise, promiseOf } from "./plan-promise.ts";
 import { type PlanReport, cleanupPlan, rollbackPlan, undoPlan } from "./rollback-plan.ts";
 
@@ -24,6 +25,8 @@ export interface PlanDiff {
 /** What is known about a plan. */
 export interface PlanDescription {
   readonly planId: string;
+  /** Whether it outlives its owners; else it counts as abandoned some time after the last of them has ended. */
+  readonly kept: boolean;
   /** What a commit promises. */
   readonly promise: PlanPromise;
   /** In the order of their creation. */
@@ -55,6 +58,19 @@ export class Plan {
     throw unknownResource(this.id, resourceId, "read");
   }
 
+  /**
+   * Lets the plan outlive its owners: it is never taken for abandoned, however old it gets.
+   * @throws SandboxStateError when there is no such plan.
+   */
+  async keep(): Promise<void> {
+    const at = timestamp(this.#engine);
+    const kept = await withWholePlan(this.#engine, this.id, undefined, async () => {
+      await this.#engine.owners.keep(this.id, at);
+      return true;
+    });
+    if (kept === null) throw unknownPlan(this.id, "keep");
+  }
+
   /** What is known about the plan, and what its commit promises. */
   async describe(): Promise<PlanDescription> {
     const records = this.#engine.store.list(this.id);
@@ -66,7 +82,8 @@ export class Plan {
       }),
     );
     const sandboxes = records.map(describeRecord);
-    return { planId: this.id, promise: promiseOf(members), sandboxes };
+    const kept = this.#engine.owners.isKept(this.id);
+    return { planId: this.id, kept, promise: promiseOf(members), sandboxes };
   }
 
   /** What a commit would do. Changes nothing. */
