@@ -26,10 +26,11 @@ export type {
   AbandonedReport,
   SparedBecause,
 } from "./manager/plan/cleanup-abandoned.ts";
-export type { PlanReport } from "./manager/plan/rollback-plan.ts";
+export type { PlanReport, PlanUndoPreview } from "./manager/plan/rollback-plan.ts";
 export type { CheckpointDescription, SandboxDescription } from "./manager/describe-sandbox.ts";
 export { unguarded } from "./manager/engine.ts";
-export type { Limits } from "./manager/engine.ts";
+export type { Limits, UndoLimits } from "./manager/engine.ts";
+export type { DroppedUndo, PruneReport } from "./manager/undo-retention.ts";
 export { EVENT_CHANNEL } from "./manager/events.ts";
 export type {
   AreaReport,
@@ -98,6 +99,7 @@ export type {
   PlanOutcome,
 } from "./model/commit-report.ts";
 export type { CommitResult, ShelvedEdit } from "./model/commit-result.ts";
+export type { UndoPreview } from "./model/undo-preview.ts";
 export type { Conflict, ConflictReason } from "./model/conflict.ts";
 export type { DiffSummary, DiffView, DriftEntry } from "./model/diff-view.ts";
 export type { Resource, ResourceType, StrategyOrigin } from "./model/resource.ts";

@@ -173,6 +173,16 @@ export interface SandboxStrategy {
 
   /** Capability `undoCommit`: makes the resource as it was before the commit and keeps the edits. Idempotent. */
   undoCommit?(ref: SandboxRef, options?: CallOptions): Promise<void>;
+  /**
+   * Whether the last commit can be taken back now. Without it, an undo itself finds out.
+   * @throws what the undo would throw, before anything moves.
+   */
+  checkUndo?(ref: SandboxRef, options?: CallOptions): Promise<void>;
+  /**
+   * Gives the data up that `undoCommit` needs, and nothing else; idempotent. False when it must stay because somebody's
+   * only copy is in it. Without it the data stays until `cleanup`.
+   */
+  dropUndo?(ref: SandboxRef): Promise<boolean>;
   /** Capability `outcome`: whether the commit of this transaction happened. */
   outcome?(ref: SandboxRef, tx: TransactionPart): Promise<"committed" | "aborted" | "unknown">;
   /** Drops one checkpoint. */

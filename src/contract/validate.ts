@@ -6,7 +6,9 @@ import type { SandboxStrategy } from "./strategy.ts";
 
 /** Methods that the engine calls whenever they are there, without a capability that announces them. */
 const UNANNOUNCED_METHODS = [
+  "checkUndo",
   "deleteCheckpoint",
+  "dropUndo",
   "probe",
 ] as const satisfies readonly (keyof SandboxStrategy)[];
 

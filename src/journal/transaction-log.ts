@@ -89,6 +89,11 @@ export class TransactionLog {
     return existsSync(this.#doneFile(ulid));
   }
 
+  /** Forgets an outcome that nothing goes back to any more. */
+  forgetOutcome(ulid: string): void {
+    rmSync(this.#doneFile(ulid), { force: true });
+  }
+
   /** Where the transaction's records lie while it runs. */
   folderOf(ulid: string): string {
     return join(this.#running, ulid);

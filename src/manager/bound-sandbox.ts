@@ -13,10 +13,12 @@ import type { Change } from "../model/change.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { DiffView } from "../model/diff-view.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
+import type { UndoPreview } from "../model/undo-preview.ts";
 import type { SandboxOperation } from "../model/status.ts";
 import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, guardedOf } from "./engine.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
+import { previewUndo } from "./preview-undo.ts";
 import { tracked } from "./with-sandbox.ts";
 
 /**
@@ -75,6 +77,17 @@ export class Sandbox {
     return this.#call("undoCommit", (strategy) =>
       this.#method(strategy, "undoCommit")(this.ref, options),
     );
+  }
+
+  /**
+   * What taking the commit back would do, and what stands in the way. Changes nothing at the resource.
+   * @throws SandboxStateError when nothing is committed.
+   */
+  async previewUndo(): Promise<UndoPreview> {
+    return tracked(this.#engine, async () => {
+      const { ref } = knownRecord(this.#engine, this.ref, "undoCommit");
+      return previewUndo(await guardedOf(this.#engine, ref.strategyName), ref);
+    });
   }
 
   /** Keeps the present state under an id. What it costs depends on the strategy: see docs/limits.md#cost. */

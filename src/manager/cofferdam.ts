@@ -15,7 +15,7 @@ import type { StrategyRegistry } from "../registry/strategy-registry.ts";
 import { Sandbox } from "./bound-sandbox.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
-import { type Engine, guardedOf } from "./engine.ts";
+import { type Engine, type UndoLimits, guardedOf } from "./engine.ts";
 import { type StrategiesReport, inspectStrategies } from "./inspect-strategies.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
 import { type InterruptedWork, type RecoveryReport, findInterrupted, recover } from "./recover.ts";
@@ -25,6 +25,7 @@ import {
   cleanupAbandoned,
 } from "./plan/cleanup-abandoned.ts";
 import { Plan, idForPath } from "./plan/plan.ts";
+import { type PruneReport, prune } from "./undo-retention.ts";
 import { tracked } from "./with-sandbox.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
 
@@ -218,6 +219,16 @@ export class Cofferdam implements AsyncDisposable {
    */
   cleanupAbandoned(options?: AbandonedOptions): Promise<AbandonedReport> {
     return cleanupAbandoned(this.#engine, options);
+  }
+
+  /**
+   * Gives up undo data and history that are older, or more, than the configuration allows, or than is said here. It also
+   * happens by itself, at opening and after commits. What was given up cannot be taken back any more.
+   */
+  prune(limits: Partial<UndoLimits> = {}): Promise<PruneReport> {
+    return tracked(this.#engine, () =>
+      prune(this.#engine, { ...this.#engine.undo.limits, ...limits }),
+    );
   }
 
   /** The finished transactions, oldest first. */

@@ -22,7 +22,7 @@ import { holdSignals } from "./hold-signals.ts";
 import { moveIfPossible, moveRecord } from "./record-moves.ts";
 import { refuseUnreviewed } from "./refuse-unreviewed.ts";
 import { completeResult } from "./results.ts";
-import { inContext, withSandbox } from "./with-sandbox.ts";
+import { inContext, tracked, withSandbox } from "./with-sandbox.ts";
 
 /** Errors that are thrown only before anything was touched. */
 const BEFORE_ANYTHING = [
@@ -48,7 +48,13 @@ export function commitSandbox(
   const failure = (thrown: unknown): ReturnType<typeof asCommitError> =>
     asCommitError(thrown, true);
   const call = { ref, operation: "commit", access: "change", options, failure } as const;
-  return withSandbox(guarded, call, (before) => commitLocked(guarded, before, options));
+  return tracked(guarded.engine, async () => {
+    const result = await withSandbox(guarded, call, (before) =>
+      commitLocked(guarded, before, options),
+    );
+    await guarded.engine.undo.settle(guarded.engine);
+    return result;
+  });
 }
 
 /** The same for a caller that holds the plan's lock and has checked the record. */
@@ -99,6 +105,7 @@ export async function finish(
     lastTransaction: isKept ? transaction : null,
     lastResult: result,
   });
+  engine.undo.add(result);
   const { noop, revision } = result;
   engine.emit("sandbox.committed", {
     ...data,

@@ -5,6 +5,7 @@ import type { PlanOwners } from "../journal/plan-owners.ts";
 import type { SandboxStore } from "../journal/sandbox-store.ts";
 import type { StateDirectory } from "../journal/state-directory.ts";
 import type { TransactionLog } from "../journal/transaction-log.ts";
+import type { CommitResult } from "../model/commit-result.ts";
 import type { StrategyRegistry } from "../registry/strategy-registry.ts";
 import type { Emit } from "./events.ts";
 
@@ -25,6 +26,22 @@ export const DEFAULT_LIMITS: Limits = {
   leaseMs: 24 * 60 * 60_000,
 };
 
+/** How long commits can be taken back, and how much room that may take. */
+export interface UndoLimits {
+  readonly retentionDays: number;
+  /** For each device. */
+  readonly maxBytes: number;
+}
+
+/** Counts the undo data of commits, and gives the oldest up when it is time. */
+export interface UndoBudget {
+  readonly limits: UndoLimits;
+  /** Counts the undo data of a commit. */
+  add(result: CommitResult): void;
+  /** Gives up what is too old or too much, where that may have changed. What fails waits for the next time. */
+  settle(engine: Engine): Promise<void>;
+}
+
 /** A sandbox whose `create` is still running. */
 export type PendingCreation = Creation;
 
@@ -37,6 +54,7 @@ export interface Engine {
   readonly store: SandboxStore;
   readonly log: TransactionLog;
   readonly owners: PlanOwners;
+  readonly undo: UndoBudget;
   readonly emit: Emit;
   readonly registry: StrategyRegistry;
   /** Whether private data may lie beside a resource inside a git work tree. */

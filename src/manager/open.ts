@@ -19,6 +19,7 @@ import { createHost } from "./host.ts";
 import { guardStrategy } from "./lifecycle.ts";
 import { findInterrupted, recover } from "./recover.ts";
 import { sweepLeftovers } from "./sweep-leftovers.ts";
+import { UndoRetention } from "./undo-retention.ts";
 
 /** Options of `openCofferdam`. */
 export interface CofferdamOptions {
@@ -69,6 +70,7 @@ export async function openWith(
   const isWanted = options.recover !== "report";
   if (isWanted && isClean) await sweepLeftovers(engine);
   const recovery = isWanted && !isClean ? await recover(engine) : null;
+  if (isWanted) await engine.undo.settle(engine);
   return new Cofferdam(engine, { config, strategies, interrupted, recovery });
 }
 
@@ -89,6 +91,7 @@ async function createEngine(
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     store: new SandboxStore(state.path),
     log: new TransactionLog(state.path),
+    undo: new UndoRetention(config.undo),
     owners: new PlanOwners(state.path, ids.next()),
     emit: createEmit(clock, options.onEvent),
     allowParentArea: options.allowParentArea ?? false,

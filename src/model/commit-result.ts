@@ -24,7 +24,14 @@ export interface CommitResult {
   /** UTC, ISO 8601. */
   readonly committedAt: string;
   /** Whether `rollback` can still take this commit back, and with what. */
-  readonly undoable: { readonly possible: boolean; readonly by: string };
+  readonly undoable: {
+    readonly possible: boolean;
+    readonly by: string;
+    /** Where the data for it lies, how much it is, and on which device; where the strategy keeps some. */
+    readonly at?: string;
+    readonly bytes?: number;
+    readonly device?: string;
+  };
   readonly warnings: readonly string[];
   readonly metadata: { readonly [key: string]: Json };
 }

@@ -98,6 +98,7 @@ const TYPES = [
   "DiffView",
   "DiffViewInit",
   "DriftEntry",
+  "DroppedUndo",
   "EntryState",
   "EntryType",
   "ErrorContext",
@@ -128,7 +129,9 @@ const TYPES = [
   "PlanPromise",
   "PlanReport",
   "PlanResource",
+  "PlanUndoPreview",
   "ProbeResult",
+  "PruneReport",
   "PublishPolicy",
   "RecoveredSandbox",
   "RecoveredTransaction",
@@ -160,6 +163,8 @@ const TYPES = [
   "StrategySpecifier",
   "TransactionPart",
   "Transition",
+  "UndoLimits",
+  "UndoPreview",
 ];
 
 function exportedTypes(): string[] {

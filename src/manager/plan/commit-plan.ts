@@ -53,6 +53,7 @@ export function commitPlan(
         return await new PlanCommit(engine, planId, options).run(all);
       });
       if (report === null) throw unknownPlan(planId, "commit");
+      await engine.undo.settle(engine);
       return report;
     } catch (thrown) {
       if (thrown instanceof SandboxError) throw thrown;

@@ -11,7 +11,14 @@ import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { unknownPlan, unknownResource } from "./plan-members.ts";
 import { type PlanPromise, promiseOf } from "./plan-promise.ts";
-import { type PlanReport, cleanupPlan, rollbackPlan, undoPlan } from "./rollback-plan.ts";
+import {
+  type PlanReport,
+  type PlanUndoPreview,
+  cleanupPlan,
+  previewUndoPlan,
+  rollbackPlan,
+  undoPlan,
+} from "./rollback-plan.ts";
 
 /** What a commit of a plan would do, by resource id. */
 export interface PlanDiff {
@@ -114,6 +121,11 @@ export class Plan {
    */
   undo(options?: CallOptions): Promise<PlanReport> {
     return undoPlan(this.#engine, this.id, options);
+  }
+
+  /** What `undo` would do, and what stands in the way. Changes nothing at the resources. */
+  previewUndo(): Promise<PlanUndoPreview> {
+    return previewUndoPlan(this.#engine, this.id);
   }
 
   /** Discards all edits; what is committed is first made as it was before. */

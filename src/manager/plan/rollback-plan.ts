@@ -1,11 +1,13 @@
 import type { CallOptions, CleanupOptions } from "../../contract/strategy.ts";
 import type { ErrorJson, SandboxError } from "../../errors/index.ts";
+import type { UndoPreview } from "../../model/undo-preview.ts";
 import type { SandboxStatus } from "../../model/status.ts";
 import { cleanupSandbox } from "../cleanup-sandbox.ts";
 import type { Engine } from "../engine.ts";
 import { asCleanupError, asRollbackError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { withWholePlan } from "../plan-lock.ts";
+import { previewLocked } from "../preview-undo.ts";
 import { rollbackSandbox } from "../rollback-sandbox.ts";
 import { refuseAborted, tracked } from "../with-sandbox.ts";
 import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
@@ -38,6 +40,28 @@ export function undoPlan(
       skipped: statuses(members.filter((member) => !committed.includes(member))),
     };
   });
+}
+
+/** What taking the last commit of a plan back would do, by resource id. */
+export interface PlanUndoPreview {
+  readonly planId: string;
+  /** Whether all of it can be taken back; else nothing would be. */
+  readonly possible: boolean;
+  readonly resources: Readonly<Record<string, UndoPreview>>;
+}
+
+/** Tells what `undoPlan` would do, and changes nothing at the resources. */
+export async function previewUndoPlan(engine: Engine, planId: string): Promise<PlanUndoPreview> {
+  const resources: Record<string, UndoPreview> = {};
+  await whole(engine, planId, "undoCommit", {}, async (members) => {
+    for (const { record, guarded, resourceId } of members) {
+      if (record.status !== "COMMITTED") continue;
+      resources[resourceId] = await previewLocked(guarded, record);
+    }
+    return { planId, succeeded: [], failed: {}, skipped: {} };
+  });
+  const possible = Object.values(resources).every((preview) => preview.possible);
+  return { planId, possible, resources };
 }
 
 /**

@@ -27,8 +27,8 @@ export function applySteps(place: PublishPlace): StepsResult {
   const known = readApplied(context);
   if (known !== null) {
     progress.done = known.length;
-    noteShelved(context, progress, known);
-    return progress.result(context.mode);
+    noteOutcome(context, progress, known);
+    return progress.result(context);
   }
   try {
     if (statFd(context.root.fd).ino !== context.list.root.ino) {
@@ -38,7 +38,7 @@ export function applySteps(place: PublishPlace): StepsResult {
   } catch (thrown) {
     progress.fail(thrown);
   }
-  return progress.result(context.mode);
+  return progress.result(context);
 }
 
 function publishAll(context: PublishContext, progress: Progress): void {
@@ -56,19 +56,23 @@ function publishAll(context: PublishContext, progress: Progress): void {
   }
   progress.path = null;
   const outcome = lookAtApplied(context);
-  noteShelved(context, progress, outcome);
+  noteOutcome(context, progress, outcome);
   // The names must be on disk before the record that says so.
   syncFolders(context);
   writeApplied(context.stage.fd, outcome);
 }
 
-function noteShelved(
+function noteOutcome(
   context: PublishContext,
   progress: Progress,
   outcome: readonly AppliedStep[],
 ): void {
   context.list.steps.forEach((step, at) => {
     const own = outcome[at];
-    if (own !== undefined) progress.shelved.push(...shelvedBy(context, step, own));
+    if (own === undefined) return;
+    progress.shelved.push(...shelvedBy(context, step, own));
+    for (const [, entry] of own.kept) {
+      if (entry.type !== "directory") progress.keptBytes += entry.size;
+    }
   });
 }

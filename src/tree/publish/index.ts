@@ -1,4 +1,5 @@
 export { abandonStage, dropStage } from "./abandon-stage.ts";
+export { dropUndoData } from "./drop-undo-data.ts";
 export { adoptEntries } from "./adopt-entries.ts";
 export { applySteps } from "./apply-steps.ts";
 export { type UndoCheck, checkUndo } from "./check-undo.ts";

@@ -23,7 +23,7 @@ export function reverseSteps(place: PublishPlace): StepsResult {
   const { steps, folders, root } = context.list;
   if (statFd(context.root.fd).ino !== root.ino) {
     progress.fail(new NativeError(ESTALE, "open", place.root));
-    return progress.result(context.mode);
+    return progress.result(context);
   }
   let applied: readonly AppliedStep[];
   try {
@@ -31,7 +31,7 @@ export function reverseSteps(place: PublishPlace): StepsResult {
   } catch (thrown) {
     if (thrown instanceof RecordDamagedError) throw thrown;
     progress.fail(thrown);
-    return progress.result(context.mode);
+    return progress.result(context);
   }
   progress.attempt(null, () => loosenFolders(context));
   for (let at = steps.length - 1; at >= 0; at--) {
@@ -56,5 +56,5 @@ export function reverseSteps(place: PublishPlace): StepsResult {
     progress.attempt(null, () => markShelved(context.stage.fd));
   }
   progress.attempt(null, () => syncFolders(context));
-  return progress.result(context.mode);
+  return progress.result(context);
 }

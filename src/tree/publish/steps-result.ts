@@ -1,6 +1,7 @@
 import { describeThrown, errnoOf } from "../../errors/index.ts";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import type { PublishMode } from "./publish-context.ts";
+import { statFd } from "../../platform/native/index.ts";
+import type { PublishContext, PublishMode } from "./publish-context.ts";
 
 /** A version that somebody else made and that is kept, not lost. */
 export interface Shelved {
@@ -22,6 +23,10 @@ export interface StepFailure {
 export interface StepsResult {
   /** Steps that are done, those of an earlier try included. */
   readonly applied: number;
+  /** What the entries hold that came out of the tree. */
+  readonly keptBytes: number;
+  /** Number of the device that they lie on. */
+  readonly device: string;
   /** Edits of others that came in the way and are kept. */
   readonly shelved: readonly Shelved[];
   readonly mode: PublishMode;
@@ -33,6 +38,7 @@ export interface StepsResult {
 export class Progress {
   done = 0;
   path: RelativePath | null = null;
+  keptBytes = 0;
   readonly shelved: Shelved[] = [];
   #failure: StepFailure | null = null;
 
@@ -52,7 +58,9 @@ export class Progress {
     }
   }
 
-  result(mode: PublishMode): StepsResult {
-    return { applied: this.done, shelved: this.shelved, mode, failure: this.#failure };
+  result({ mode, stage }: PublishContext): StepsResult {
+    const { done: applied, keptBytes, shelved } = this;
+    const device = statFd(stage.fd).dev.toString();
+    return { applied, keptBytes, device, shelved, mode, failure: this.#failure };
   }
 }

@@ -105,7 +105,16 @@ export class FileCommit {
     const report = await runTask("applySteps", at);
     if (report.failure !== null) throw stepFailure(report, record.stage);
     await writeCommitted(place, record);
-    return this.#result(place, record, report.shelved.map(describeShelved), report.mode);
+    return {
+      ...this.#result(place, record, report.shelved.map(describeShelved), report.mode),
+      undoable: {
+        possible: true,
+        by: "kept files",
+        at: displayPath(record.stage),
+        bytes: report.keptBytes,
+        device: report.device,
+      },
+    };
   }
 
   /** Takes a partly applied commit back, exactly, and hands the edits back to the sandbox. Idempotent. */
@@ -122,6 +131,13 @@ export class FileCommit {
     if (stuck.length > 0 || remaining.length > 0) {
       this.#host.emit("sandbox.stageKept", { sandboxId: place.ref.sandboxId, stage }, "warning");
     }
+  }
+
+  /** Gives the undo data of the last commit up, unless somebody's only copy is in it. Idempotent. */
+  async dropUndo(place: OpenPlace): Promise<boolean> {
+    const record = await readCommitted(place);
+    if (record === null || record.noop) return true;
+    return runTask("dropUndoData", { root: place.root, stage: record.stage });
   }
 
   /** Finds out whether the last commit can be taken back, before anything moves. */

@@ -292,6 +292,14 @@ export abstract class FileStrategy implements SandboxStrategy {
     await this.#commits.finishUndo(place, tx.record as unknown as CommitRecord);
   }
 
+  async checkUndo(ref: SandboxRef): Promise<void> {
+    await this.#commits.prepareUndo(await this.#place(ref));
+  }
+
+  async dropUndo(ref: SandboxRef): Promise<boolean> {
+    return this.#commits.dropUndo(await this.#place(ref));
+  }
+
   async #warnOfSize({ root, only, exclude, resource }: SandboxPlace): Promise<void> {
     const { warnBytes = null } = this.#options;
     if (warnBytes === null) return;

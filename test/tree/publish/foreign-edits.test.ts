@@ -4,6 +4,7 @@ import {
   type StageRequest,
   applySteps,
   checkUndo,
+  dropUndoData,
   reverseSteps,
   stageChanges,
   verifySteps,
@@ -181,3 +182,18 @@ for (const [what, script] of Object.entries(DAMAGE)) {
     expectOracleEqual(committed, takeOracle(fixture.root));
   });
 }
+
+test("gives undo data up, but never a version that somebody slipped in, which is nowhere else", () => {
+  const { fixture, request } = staged();
+  shell(fixture.root, "echo mine > modified");
+  const { shelved } = applySteps(request);
+  expect(shelved.map(({ path }) => path)).toEqual(["modified"]);
+  expect(dropUndoData(request)).toBe(false);
+  expect(readFileSync(Buffer.from(shelved[0]?.keptAt ?? "", "latin1"), "utf8")).toBe("mine\n");
+  const other = staged();
+  expect(applySteps(other.request).shelved).toEqual([]);
+  expect(dropUndoData(other.request)).toBe(true);
+  expect(checkUndo(other.request)).toMatchObject({ status: "undoDataMissing" });
+  expect(dropUndoData(other.request)).toBe(true);
+  expectOracleEqual(other.wanted, takeOracle(other.fixture.root), { ignore: ["directoryMtimes"] });
+});

@@ -1,0 +1,59 @@
+import { withDefaults } from "../contract/capabilities.ts";
+import type { SandboxError } from "../errors/index.ts";
+import type { SandboxRecord } from "../journal/sandbox-record.ts";
+import type { SandboxRef } from "../model/sandbox-ref.ts";
+import type { UndoPreview } from "../model/undo-preview.ts";
+import type { Guarded } from "./engine.ts";
+import { asRollbackError, rollbackError } from "./failures.ts";
+import { assertAllowed } from "./known-record.ts";
+import { inContext, withSandbox } from "./with-sandbox.ts";
+
+/**
+ * What taking the commit of a sandbox back would do. Changes nothing at the resource.
+ * @throws SandboxStateError when nothing is committed.
+ */
+export function previewUndo(guarded: Guarded, ref: SandboxRef): Promise<UndoPreview> {
+  const call = {
+    ref,
+    operation: "undoCommit",
+    access: "change",
+    failure: asRollbackError,
+  } as const;
+  return withSandbox(guarded, { ...call, asItIs: true }, (record) =>
+    previewLocked(guarded, record),
+  );
+}
+
+/** The same for a caller that holds the plan's lock. */
+export async function previewLocked(guarded: Guarded, record: SandboxRecord): Promise<UndoPreview> {
+  assertAllowed(record, "undoCommit");
+  const { added = [], changed = [], deleted = [] } = record.lastResult ?? {};
+  const obstacle = await obstacleOf(guarded, record);
+  return {
+    possible: obstacle === null,
+    obstacle: obstacle === null ? null : { code: obstacle.code, message: obstacle.message },
+    changed,
+    removed: added,
+    restored: deleted,
+  };
+}
+
+async function obstacleOf(
+  { raw, name }: Guarded,
+  { ref, lastResult }: SandboxRecord,
+): Promise<SandboxError | null> {
+  if (!withDefaults(raw.capabilities).undoCommit)
+    return rollbackError("notUndoable", `The strategy ${name} cannot take a commit back`);
+  if (lastResult?.noop === true) return null;
+  if (lastResult?.undoable.possible === false)
+    return rollbackError(
+      "undoDataMissing",
+      `This commit cannot be taken back: ${lastResult.undoable.by}`,
+    );
+  try {
+    await raw.checkUndo?.(ref);
+    return null;
+  } catch (thrown) {
+    return inContext(asRollbackError(thrown), ref);
+  }
+}
