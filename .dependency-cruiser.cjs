@@ -70,6 +70,14 @@ module.exports = {
       { path: "^src/(strategies|cli|testing)/" },
     ),
     forbid(
+      "checkpoints-without-bytes",
+      "Identity, order and retention of checkpoints are one place; the bytes are the strategies' own.",
+      { path: "^src/manager/checkpoints/" },
+      {
+        path: "^src/(platform|tree|strategies)/|^(node:)?(fs|fs/promises|child_process|worker_threads)$",
+      },
+    ),
+    forbid(
       "records-below-manager",
       "Journal, locks, registry and config do not know the manager or the edges.",
       { path: "^src/(journal|locks|registry|config|exec)/" },

@@ -19,6 +19,7 @@ export type { CofferdamOptions } from "./manager/open.ts";
 export { Sandbox } from "./manager/bound-sandbox.ts";
 export { Plan } from "./manager/plan/plan.ts";
 export type { PlanDescription, PlanDiff } from "./manager/plan/plan.ts";
+export type { PlanCheckpointDescription } from "./manager/checkpoints/checkpoint-plan.ts";
 export type { PlanCommitOptions } from "./manager/plan/commit-plan.ts";
 export type { Blocker, PlanPromise } from "./manager/plan/plan-promise.ts";
 export type {

@@ -100,7 +100,15 @@ export class SandboxPathError extends SandboxError<{
 /** The checkpoint cannot be made, found or restored. */
 export class CheckpointError extends SandboxError<{
   readonly checkpointId: string;
-  readonly reason: "unknown" | "duplicate" | "malformed" | "unsupported" | "damaged" | "failed";
+  readonly reason:
+    | "unknown"
+    | "duplicate"
+    | "malformed"
+    | "unsupported"
+    /** The plan has other sandboxes than when it was made. */
+    | "members"
+    | "damaged"
+    | "failed";
   /** After a restore that could not be taken back either: the checkpoint that holds the state before it. */
   readonly keptAs?: string;
   /** The folder in which the strategy keeps that state and the wanted one; null when it does not say. */

@@ -35,7 +35,17 @@ export type InFlight =
       readonly from: SandboxStatus;
       /** Storage name of the automatic checkpoint that holds the state before the call. */
       readonly storage: string;
+      /** Part of a restore of the whole plan, which is done as soon as the plan's record names it. */
+      readonly ofPlan?: PlanRestore;
     };
+
+/** How a sandbox takes part in a restore of its whole plan. */
+export interface PlanRestore {
+  /** Id of the restore. */
+  readonly restore: string;
+  /** The sandbox's own checkpoint that the restored state goes back to. */
+  readonly currentCheckpoint: string | null;
+}
 
 /** The durable record of one sandbox. */
 export interface SandboxRecord {

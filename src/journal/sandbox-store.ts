@@ -6,6 +6,7 @@ import { isErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
 import { fileNameOf, idKey } from "./id-key.ts";
+import { NO_CHECKPOINTS, PLAN_CHECKPOINTS, type PlanCheckpoints } from "./plan-checkpoints.ts";
 import {
   createRecord,
   hasFields,
@@ -93,6 +94,18 @@ export class SandboxStore {
   async removeIfEmpty(planId: string): Promise<void> {
     const folder = this.#folder(planId);
     if (this.#isEmpty(folder)) await this.#removePlan(folder);
+  }
+
+  /** The checkpoints of a whole plan. */
+  planCheckpoints(planId: string): PlanCheckpoints {
+    return readRecordSync(this.#checkpoints(planId), PLAN_CHECKPOINTS) ?? NO_CHECKPOINTS;
+  }
+
+  /** Replaces the checkpoints of a whole plan durably. */
+  async putPlanCheckpoints(planId: string, checkpoints: PlanCheckpoints): Promise<void> {
+    // Drafted where `sweep` looks for what a killed process left.
+    const drafts = join(this.#folder(planId), "sandboxes");
+    await writeRecord(this.#checkpoints(planId), PLAN_CHECKPOINTS, checkpoints, drafts);
   }
 
   /** Notes durably that a sandbox is being made. */
@@ -205,6 +218,10 @@ export class SandboxStore {
 
   #folder(planId: string): string {
     return join(this.#plans, idKey(planId));
+  }
+
+  #checkpoints(planId: string): string {
+    return join(this.#folder(planId), "checkpoints.json");
   }
 
   #mark({ planId, sandboxId }: SandboxName): string {

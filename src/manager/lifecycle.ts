@@ -1,6 +1,10 @@
 import { withDefaults } from "../contract/capabilities.ts";
 import type { SandboxStrategy } from "../contract/strategy.ts";
-import { deleteCheckpoint, makeCheckpoint, restoreCheckpoint } from "./checkpoint-sandbox.ts";
+import {
+  deleteCheckpoint,
+  makeCheckpoint,
+  restoreCheckpoint,
+} from "./checkpoints/checkpoint-sandbox.ts";
 import { cleanupSandbox } from "./cleanup-sandbox.ts";
 import { commitSandbox } from "./commit-sandbox.ts";
 import { createSandbox } from "./create-sandbox.ts";

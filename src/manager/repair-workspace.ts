@@ -1,7 +1,7 @@
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
-import type { Guarded } from "./engine.ts";
+import type { Engine, Guarded } from "./engine.ts";
 import { asCheckpointError, asRollbackError } from "./failures.ts";
-import { updateRecord } from "./record-moves.ts";
+import { moveRecord, updateRecord } from "./record-moves.ts";
 
 /** Whether the workspace must not be used as it is. The real resource is never in question here. */
 export function needsRepair(record: SandboxRecord): boolean {
@@ -9,13 +9,30 @@ export function needsRepair(record: SandboxRecord): boolean {
 }
 
 /**
- * Brings a workspace back into a state that is known: after a restore that was interrupted, the state before it; after
- * a reset that failed, a fresh one. The plan is locked by the caller.
+ * Takes the mark of a plan's restore from a sandbox when that restore is done, and gives the record as it then is: of
+ * anything else it is given as it was. The plan is locked by the caller.
+ */
+export async function finishPlanRestore(
+  engine: Engine,
+  record: SandboxRecord,
+): Promise<SandboxRecord> {
+  const { inFlight, ref } = record;
+  if (inFlight?.operation !== "restoreCheckpoint" || inFlight.ofPlan === undefined) return record;
+  const { restore, currentCheckpoint } = inFlight.ofPlan;
+  if (engine.store.planCheckpoints(ref.planId).lastRestore !== restore) return record;
+  return moveRecord(engine, record, "ACTIVE", { inFlight: null, currentCheckpoint });
+}
+
+/**
+ * Brings a workspace back into a state that is known: after a restore that was interrupted, the state before it, unless
+ * the whole plan was restored; after a reset that failed, a fresh one. The plan is locked by the caller.
  */
 export async function repairWorkspace(
   { engine, raw }: Guarded,
-  record: SandboxRecord,
+  found: SandboxRecord,
 ): Promise<SandboxRecord> {
+  const record = await finishPlanRestore(engine, found);
+  if (!needsRepair(record)) return record;
   const { ref, inFlight } = record;
   if (inFlight?.operation === "restoreCheckpoint") {
     try {

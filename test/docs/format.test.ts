@@ -69,6 +69,7 @@ async function live(
     await sandbox.checkpoint("one");
     await sandbox.remove("b");
     await sandbox.restoreCheckpoint("one");
+    await (await cofferdam.plan("My Plan")).checkpoint("of-the-plan");
   }
   await sandbox.getPath();
   look(life);

@@ -30,6 +30,11 @@ export type Operation =
       readonly checkpointId: string;
     }
   | {
+      readonly operation: "plan.checkpoint" | "plan.restoreCheckpoint";
+      readonly planId: string;
+      readonly checkpointId: string;
+    }
+  | {
       readonly operation: "plan.commit" | "plan.undo";
       readonly planId: string;
     }

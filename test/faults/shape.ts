@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Cofferdam, SandboxRef } from "../../src/index.ts";
 import type { Ground } from "./ground.ts";
 import type { Operation, Told } from "./order.ts";
@@ -29,4 +30,10 @@ export interface Shape {
   readonly judgeAtOnce?: (ground: Ground, told: Told) => void;
   /** Finds out how it ended and whether everything can go on from there; throws when it is wrong. */
   readonly judge: (scene: Scene) => Promise<Ending>;
+}
+
+/** What was said is true; only a disk that broke for good may keep an effect from being taken back. */
+export function expectTold({ told, isBrief }: Scene, isThere: boolean): void {
+  if (told?.outcome === "done") assert.ok(isThere);
+  if (told?.outcome === "failed" && isBrief) assert.ok(!isThere);
 }

@@ -31,6 +31,12 @@ const layers: readonly Case[] = [
   ["src/tree/o.ts", "../../test/leaf.ts", "sources-without-tests"],
 ];
 
+const checkpoints: readonly Case[] = [
+  ["src/manager/checkpoints/a.ts", "node:fs", "checkpoints-without-bytes"],
+  ["src/manager/checkpoints/b.ts", "../../tree/leaf.ts", "checkpoints-without-bytes"],
+  ["src/manager/checkpoints/c.ts", "../../strategies/overlay/leaf.ts", "checkpoints-without-bytes"],
+];
+
 const insideTests: readonly Case[] = [
   ["test/behaviour/a.test.ts", "../../src/tree/leaf.ts", "behaviour-through-the-public-api"],
   ["test/manager/b.test.ts", "../../src/manager/leaf.ts", "behaviour-through-the-public-api"],
@@ -52,7 +58,7 @@ const CIRCLE = {
 let found: string[] = [];
 
 beforeAll(() => {
-  const cases = [...domain, ...layers, ...insideTests];
+  const cases = [...domain, ...layers, ...checkpoints, ...insideTests];
   found = violationsIn({
     ...Object.fromEntries([...LEAVES, "test/leaf.ts"].map((path) => [path, LEAF])),
     ...Object.fromEntries(cases.map(([path, module]) => [path, importing(module)])),
@@ -65,6 +71,11 @@ it.for(domain)("does not let %s import %s (R2)", ([path, , rule]) => {
 });
 
 it.for(layers)("does not let %s import %s", ([path, , rule]) => {
+  expect(found).toContain(`${rule}: ${path}`);
+});
+
+it.for(checkpoints)("does not let the checkpoint service copy a file: %s, %s (R202)", (one) => {
+  const [path, , rule] = one;
   expect(found).toContain(`${rule}: ${path}`);
 });
 

@@ -2,6 +2,7 @@ import { type DeclaredCapabilities, withDefaults } from "../../contract/capabili
 import { SandboxStateError } from "../../errors/index.ts";
 import type { SandboxRecord } from "../../journal/sandbox-record.ts";
 import { type Engine, type Guarded, guardedOf } from "../engine.ts";
+import { finishPlanRestore } from "../repair-workspace.ts";
 import { type PromisedMember, classOf } from "./plan-promise.ts";
 
 /** One sandbox of a plan with the strategy that works on it. */
@@ -15,7 +16,8 @@ export interface PlanMember extends PromisedMember {
 /** The sandboxes of a plan in the order of their creation, each with its strategy. The caller holds the plan's lock. */
 export async function planMembers(engine: Engine, planId: string): Promise<PlanMember[]> {
   const members: PlanMember[] = [];
-  for (const record of engine.store.list(planId)) {
+  for (const found of engine.store.list(planId)) {
+    const record = await finishPlanRestore(engine, found);
     const guarded = await guardedOf(engine, record.ref.strategyName);
     const capabilities = withDefaults(guarded.raw.capabilities);
     const { sandboxId, resourceId } = record.ref;

@@ -1,12 +1,24 @@
 import { basename } from "node:path";
 import { withDefaults } from "../../contract/capabilities.ts";
-import type { CallOptions, CleanupOptions, DiffOptions } from "../../contract/strategy.ts";
+import type {
+  CallOptions,
+  CheckpointOptions,
+  CleanupOptions,
+  DiffOptions,
+} from "../../contract/strategy.ts";
 import type { CommitReport } from "../../model/commit-report.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import { Sandbox } from "../bound-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "../describe-sandbox.ts";
 import { type Engine, guardedOf, timestamp } from "../engine.ts";
 import { withWholePlan } from "../plan-lock.ts";
+import {
+  type PlanCheckpointDescription,
+  checkpointPlan,
+  deletePlanCheckpoint,
+  listPlanCheckpoints,
+  restorePlan,
+} from "../checkpoints/checkpoint-plan.ts";
 import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { unknownPlan, unknownResource } from "./plan-members.ts";
@@ -126,6 +138,33 @@ export class Plan {
   /** What `undo` would do, and what stands in the way. Changes nothing at the resources. */
   previewUndo(): Promise<PlanUndoPreview> {
     return previewUndoPlan(this.#engine, this.id);
+  }
+
+  /**
+   * Keeps the present state of all sandboxes under one id, at one moment. These ids are the plan's own: they do not
+   * meet those of its sandboxes.
+   * @throws CheckpointError when one cannot be kept; then none is.
+   */
+  checkpoint(checkpointId: string, options?: CheckpointOptions): Promise<void> {
+    return checkpointPlan(this.#engine, this.id, checkpointId, options);
+  }
+
+  /**
+   * Brings all sandboxes back to a kept state, or none; the state before is kept automatically.
+   * @throws CheckpointError when one cannot be restored; then the others are put back.
+   */
+  restoreCheckpoint(checkpointId: string, options?: CallOptions): Promise<void> {
+    return restorePlan(this.#engine, this.id, checkpointId, options);
+  }
+
+  /** Drops one checkpoint of the plan. */
+  deleteCheckpoint(checkpointId: string): Promise<void> {
+    return deletePlanCheckpoint(this.#engine, this.id, checkpointId);
+  }
+
+  /** The checkpoints of the plan in the order of their creation. */
+  checkpoints(): Promise<readonly PlanCheckpointDescription[]> {
+    return Promise.resolve().then(() => listPlanCheckpoints(this.#engine, this.id));
   }
 
   /** Discards all edits; what is committed is first made as it was before. */

@@ -22,7 +22,12 @@ try {
     }
     if ("planId" in order) {
       const plan = await coffer.plan(order.planId);
-      await (order.operation === "plan.commit" ? plan.commit() : plan.undo());
+      if ("checkpointId" in order) {
+        const isNew = order.operation === "plan.checkpoint";
+        await plan[isNew ? "checkpoint" : "restoreCheckpoint"](order.checkpointId);
+      } else {
+        await (order.operation === "plan.commit" ? plan.commit() : plan.undo());
+      }
       return undefined;
     }
     const sandbox = coffer.sandbox(order.ref);

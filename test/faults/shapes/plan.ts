@@ -9,10 +9,13 @@ import {
   makeGround,
   openGround,
   stateOfResource,
+  stateOfSandbox,
 } from "../ground.ts";
-import type { Scene, Shape, Ending } from "../shape.ts";
+import { type Ending, type Scene, type Shape, expectTold } from "../shape.ts";
 import { SUBJECTS } from "../subjects.ts";
 import { type Template, editTree } from "../tree.ts";
+
+const MEMBERS = ["first", "second"] as const;
 
 /** The second tree lies on another device, so that its stage lies apart from that of the first. */
 function secondPlace({ folder }: Ground): string {
@@ -38,7 +41,7 @@ async function editedPlan(ground: Ground, coffer: Cofferdam): Promise<Plan> {
       sandboxStrategy: "copy_on_write",
     },
   ]);
-  for (const id of ["first", "second"]) {
+  for (const id of MEMBERS) {
     editTree(await plan.sandbox(id).getPath(), "programs", "edited");
   }
   return plan;
@@ -98,6 +101,81 @@ export function planUndoShape(template: Template): Shape {
       if (ending === "new") await plan.commit();
       else await plan.undo();
       assert.equal(stateOfBoth(scene.ground), ending === "new" ? "edited" : "old");
+      return ending;
+    },
+  };
+}
+
+/** Both sandboxes are in the same state, whatever happened. */
+async function stateOfSandboxes(
+  ground: Ground,
+  coffer: Cofferdam,
+): Promise<"old" | "edited" | "later"> {
+  const plan = await coffer.plan(PLAN);
+  const states = await Promise.all(
+    MEMBERS.map((id) => stateOfSandbox(ground, coffer, plan.sandbox(id).ref)),
+  );
+  assert.equal(states[0], states[1], "one sandbox is restored and the other is not");
+  return states[0] ?? "old";
+}
+
+async function editLater(plan: Plan): Promise<void> {
+  for (const id of MEMBERS) editTree(await plan.sandbox(id).getPath(), "programs", "later");
+}
+
+/** The checkpoint of such a plan. */
+export function planCheckpointShape(template: Template): Shape {
+  return {
+    name: "checkpoint of a plan, overlay and copy_on_write on two devices",
+    makeGround: () => makeTwo(template),
+    arrange: async (ground) => {
+      await using coffer = await openGround(ground);
+      await editedPlan(ground, coffer);
+      return { operation: "plan.checkpoint", planId: PLAN, checkpointId: "kept" };
+    },
+    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judge: async (scene) => {
+      const { ground, coffer } = scene;
+      const plan = await coffer.plan(PLAN);
+      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
+      const isThere = (await plan.checkpoints()).length === 1;
+      expectTold(scene, isThere);
+      if (!isThere) await plan.checkpoint("kept");
+      await editLater(plan);
+      await plan.restoreCheckpoint("kept");
+      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
+      return isThere ? "new" : "old";
+    },
+  };
+}
+
+/** The restore of such a checkpoint. */
+export function planRestoreShape(template: Template): Shape {
+  return {
+    name: "restore of a plan, overlay and copy_on_write on two devices",
+    makeGround: () => makeTwo(template),
+    arrange: async (ground) => {
+      await using coffer = await openGround(ground);
+      const plan = await editedPlan(ground, coffer);
+      await plan.checkpoint("kept");
+      await editLater(plan);
+      return { operation: "plan.restoreCheckpoint", planId: PLAN, checkpointId: "kept" };
+    },
+    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judge: async (scene) => {
+      const { ground, coffer } = scene;
+      const found = await stateOfSandboxes(ground, coffer);
+      assert.ok(found !== "old");
+      const ending = found === "edited" ? "new" : "old";
+      expectTold(scene, ending === "new");
+      assert.deepEqual((await coffer.interrupted()).sandboxes, []);
+      const plan = await coffer.plan(PLAN);
+      const [, before] = await plan.checkpoints();
+      // The state before is kept as soon as anything moves.
+      if (ending === "new") assert.equal(before?.automatic, true);
+      const wanted = ending === "new" ? before?.id : "kept";
+      await plan.restoreCheckpoint(wanted ?? "");
+      assert.equal(await stateOfSandboxes(ground, coffer), ending === "new" ? "later" : "edited");
       return ending;
     },
   };

@@ -12,7 +12,7 @@ import {
   stateOfSandbox,
 } from "../ground.ts";
 import type { Operation } from "../order.ts";
-import type { Ending, Scene, Shape } from "../shape.ts";
+import { type Ending, type Scene, type Shape, expectTold } from "../shape.ts";
 import type { Subject } from "../subjects.ts";
 import type { Template } from "../tree.ts";
 import { commitEdited } from "./resource.ts";
@@ -42,12 +42,6 @@ function sandboxShape(
       return judge({ ...scene, ref });
     },
   };
-}
-
-/** What was said is true; only a disk that broke for good may keep an effect from being taken back. */
-function expectTold({ told, isBrief }: Scene, isThere: boolean): void {
-  if (told?.outcome === "done") assert.ok(isThere);
-  if (told?.outcome === "failed" && isBrief) assert.ok(!isThere);
 }
 
 /** After a creation that was disturbed: a usable sandbox, or none. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Plan, Sandbox } from "../../../src/index.ts";
+import type { CofferdamOptions, Plan, Sandbox } from "../../../src/index.ts";
 import { type Oracle, takeOracle } from "../../support/oracle.ts";
 import { type Site, edit, openSite, plantData, run } from "../site.ts";
 
@@ -19,8 +19,9 @@ export interface PlanSite {
 export async function openPlanSite(
   strategies: Readonly<Record<string, string>>,
   parents: Readonly<Record<string, readonly string[]>> = {},
+  options: CofferdamOptions = {},
 ): Promise<PlanSite> {
-  const site = await openSite();
+  const site = await openSite(options);
   const real = (id: string): string => join(site.data, "..", `real-${id}`);
   const ids = Object.keys(strategies);
   for (const id of ids) {

@@ -6,10 +6,11 @@ import {
 } from "../../../src/index.ts";
 import { PROBES } from "../../fixtures/probe/probes.ts";
 
-/** What a child is told to do: open an installation, then call methods of one sandbox. */
+/** What a child is told to do: open an installation, then call methods of one sandbox or of one plan. */
 export interface Orders {
   readonly options: CofferdamOptions;
   readonly ref?: SandboxRef;
+  readonly planId?: string;
   /** Each call is a method with its arguments; `recover` is the installation's. */
   readonly calls: readonly (readonly [method: string, ...args: unknown[]])[];
   /** Say `ready` before the calls, so that a test knows when they begin. */
@@ -31,8 +32,7 @@ const coffer = await openCofferdam({ config: false, strategies: PROBES, ...order
 if (orders.announce === true) process.stdout.write("ready\n");
 try {
   for (const [method, ...args] of orders.calls) {
-    const target: unknown = orders.ref === undefined ? coffer : coffer.sandbox(orders.ref);
-    const owner = method === "recover" ? coffer : target;
+    const owner = method === "recover" ? coffer : await target();
     const call = (owner as Record<string, (...all: unknown[]) => unknown>)[method];
     const result: unknown = await call?.apply(owner, args);
     results.push(
@@ -46,3 +46,8 @@ try {
 await coffer.close();
 const { interrupted, recovery } = coffer.opening;
 process.stdout.write(JSON.stringify({ results, error: failure, interrupted, recovery }));
+
+async function target(): Promise<unknown> {
+  if (orders.planId !== undefined) return coffer.plan(orders.planId);
+  return orders.ref === undefined ? coffer : coffer.sandbox(orders.ref);
+}
