@@ -1,5 +1,7 @@
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import type { Cofferdam } from "../../src/index.ts";
 import {
   type Fault,
   type FaultPoint,
@@ -15,7 +17,15 @@ import type { FaultSettings } from "./settings.ts";
 import type { Ending, Shape } from "./shape.ts";
 import type { Tally } from "./tally.ts";
 import { tracedProgram } from "./traced-program.ts";
-import { type Trial, describeFault, isLasting, sampleOf, trialsOf } from "./trials.ts";
+import {
+  type Trial,
+  describeFault,
+  isLasting,
+  sampleOf,
+  shardOf,
+  suiteOf,
+  trialsOf,
+} from "./trials.ts";
 
 const ATTEMPTS = 4;
 /** How much of a violation is shown. */
@@ -35,9 +45,11 @@ export async function disturb(
   faults: readonly Fault[],
   settings: FaultSettings,
 ): Promise<Tally> {
+  const began = Date.now();
   const points = await pointsOf(shape);
+  const all = trialsOf(points, faults);
   const trials = settings.all
-    ? trialsOf(points, faults, settings)
+    ? shardOf(all, settings)
     : sampleOf(points, faults, settings, shape.name);
   const endings: Ending[] = [];
   const violations: string[] = [];
@@ -50,15 +62,17 @@ export async function disturb(
   }
   const count = (wanted: Ending): number => endings.filter((ending) => ending === wanted).length;
   return {
+    suite: faults.every((fault) => suiteOf(fault) === "crash") ? "crash" : "errno",
     shape: shape.name,
     faults: [...new Set(faults.map(describeFault))].join(", "),
     seed: settings.seed,
-    enumerated: points.length,
+    enumerated: settings.all ? all.length : points.length,
     tried: trials.length,
     fired,
     old: count("old"),
     new: count("new"),
     violations,
+    seconds: Math.round((Date.now() - began) / 1000),
   };
 }
 
@@ -110,6 +124,7 @@ async function judge(
   await using coffer = await openGround(ground);
   const { recovery } = coffer.opening;
   if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
+  await expectSettled(ground, coffer);
   const ending = await shape.judge({ ground, coffer, told, ref, isBrief: !isLasting(fault) });
   for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
   const own = [ground.folder, join(ground.folder, OTHER_DEVICE)];
@@ -117,6 +132,21 @@ async function judge(
   const leftovers = [...leftOn(ground), ...mounts];
   if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
   return ending;
+}
+
+/** A second recovery finds nothing to do and changes nothing. */
+async function expectSettled({ folder }: Ground, coffer: Cofferdam): Promise<void> {
+  const before = everythingBelow(folder);
+  const { transactions, sandboxes, complete } = await coffer.recover();
+  assert.deepEqual({ transactions, sandboxes, complete }, NOTHING_RECOVERED);
+  assert.equal(everythingBelow(folder), before);
+}
+
+const NOTHING_RECOVERED = { transactions: [], sandboxes: [], complete: true };
+
+function everythingBelow(folder: string): string {
+  const format = "%P %y %i %m %U:%G %s %T@ %l\\n";
+  return execFileSync("find", [folder, "-printf", format], { encoding: "latin1" });
 }
 
 /** What the program said; null when it was killed. */

@@ -1,8 +1,9 @@
 import { defineSweep } from "../define-sweep.ts";
-import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
+import { planCleanupShape, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 
 defineSweep(
   "a commit of two directories on two devices publishes all or nothing (R130, R219)",
   planCommitShape,
 );
 defineSweep("an undo of such a commit takes all of it back or nothing (R219)", planUndoShape);
+defineSweep("a clean-up after such a commit can always be finished (R159)", planCleanupShape);
