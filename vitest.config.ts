@@ -75,7 +75,7 @@ export default defineConfig({
         ],
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
-      project("faults", { include: ["test/faults/sweep/**/*.test.ts"] }),
+      project("faults", { include: ["test/faults/{sweep,power,race,soak}/**/*.test.ts"] }),
     ],
   },
 });

@@ -1,7 +1,3 @@
-import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import type { Cofferdam } from "../../src/index.ts";
 import {
   type Fault,
   type FaultPoint,
@@ -9,9 +5,9 @@ import {
   faultPoints,
   runWithFault,
 } from "../support/faults.ts";
-import { mountsBelow } from "../support/leftovers.ts";
 import { removeFolder } from "../support/remove-folder.ts";
-import { type Ground, OTHER_DEVICE, openGround } from "./ground.ts";
+import type { Ground } from "./ground.ts";
+import { judgeGround } from "./judge-ground.ts";
 import type { Operation, Told } from "./order.ts";
 import type { FaultSettings } from "./settings.ts";
 import type { Ending, Shape } from "./shape.ts";
@@ -121,52 +117,14 @@ async function judge(
   const told = toldBy(run);
   if (told !== null) shape.judgeAtOnce?.(ground, told);
   const ref = "ref" in operation ? operation.ref : null;
-  await using coffer = await openGround(ground);
-  const { recovery } = coffer.opening;
-  if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
-  await expectSettled(ground, coffer);
-  const ending = await shape.judge({ ground, coffer, told, ref, isBrief: !isLasting(fault) });
-  for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
-  const own = [ground.folder, join(ground.folder, OTHER_DEVICE)];
-  const mounts = mountsBelow(ground.folder).filter((point) => !own.includes(point));
-  const leftovers = [...leftOn(ground), ...mounts];
-  if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
-  return ending;
-}
-
-/** A second recovery finds nothing to do and changes nothing. */
-async function expectSettled({ folder }: Ground, coffer: Cofferdam): Promise<void> {
-  const before = everythingBelow(folder);
-  const { transactions, sandboxes, complete } = await coffer.recover();
-  assert.deepEqual({ transactions, sandboxes, complete }, NOTHING_RECOVERED);
-  assert.equal(everythingBelow(folder), before);
-}
-
-const NOTHING_RECOVERED = { transactions: [], sandboxes: [], complete: true };
-
-function everythingBelow(folder: string): string {
-  const format = "%P %y %i %m %U:%G %s %T@ %l\\n";
-  return execFileSync("find", [folder, "-printf", format], { encoding: "latin1" });
+  return judgeGround(shape.judge, { ground, told, ref, isBrief: !isLasting(fault) });
 }
 
 /** What the program said; null when it was killed. */
-function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
+export function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
   if (signal === "SIGKILL") return null;
   if (code !== 0) throw new Error(`no typed error left the program: ${code} ${signal} ${stderr}`);
   return JSON.parse(stdout) as Told;
-}
-
-/** What a ground without any sandbox consists of, the tree itself left out. */
-const PERMANENT = [
-  /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|done|done\/\w+\.json|area)$/,
-  /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
-];
-
-function leftOn({ folder }: Ground): string[] {
-  const args = [folder, "-path", "*/real", "-prune", "-o", "-printf", "%P\\0"];
-  const listed = execFileSync("find", args, { encoding: "utf8" }).split("\0");
-  return listed.filter((path) => !PERMANENT.some((allowed) => allowed.test(path)));
 }
 
 async function arrange(shape: Shape): Promise<Arranged> {
