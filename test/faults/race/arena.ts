@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -86,20 +85,6 @@ export function planOver(
       location,
       sandboxStrategy: at % 2 === 0 ? "overlay" : "copy_on_write",
     })),
-  );
-}
-
-/** The files of a directory with what is in them, as other programs read it. */
-export function filesIn(folder: string): Readonly<Record<string, string>> {
-  const names = execFileSync("find", [folder, "-type", "f", "-printf", "%P\\n"], {
-    encoding: "utf8",
-  });
-  return Object.fromEntries(
-    names
-      .split("\n")
-      .filter((name) => name !== "")
-      .toSorted()
-      .map((name) => [name, execFileSync("cat", [join(folder, name)], { encoding: "utf8" })]),
   );
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { filesIn, openArena, planOver, playRounds, startContender } from "./arena.ts";
+import { filesIn } from "../files-in.ts";
+import { openArena, planOver, playRounds, startContender } from "./arena.ts";
 
 const MINUTES = 60_000;
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { type Arena, filesIn, openArena, planOver, playRounds, startContender } from "./arena.ts";
+import { filesIn } from "../files-in.ts";
+import { type Arena, openArena, planOver, playRounds, startContender } from "./arena.ts";
 import type { Contest, Said } from "./contest.ts";
 
 const MINUTES = 60_000;
