@@ -95,27 +95,28 @@ export async function runUntil(
   point: Pick<FaultPoint, "at">,
 ): Promise<StoppedRun | null> {
   let report = "";
-  let hasEnded = false;
   const result = runTraced(traced, { at: point.at, stops: true }, (file) => {
     report = file;
-  }).finally(() => {
-    hasEnded = true;
   });
-  while (!hasEnded) {
+  const end = result.then(() => "ended" as const);
+  while ((await Promise.race([end, pause(5)])) !== "ended") {
     const pid = report === "" ? null : stoppedAt(stoppedFile(report));
-    if (pid !== null) {
-      return {
-        goOn: () => process.kill(pid, "SIGCONT"),
-        kill: () => {
-          if (!hasEnded) process.kill(pid, "SIGKILL");
-        },
-        result,
-      };
-    }
-    await pause(5);
+    if (pid !== null) return stoppedRun(pid, result);
   }
-  await result;
   return null;
+}
+
+function stoppedRun(pid: number, result: Promise<FaultedRun>): StoppedRun {
+  let hasEnded = false;
+  return {
+    goOn: () => process.kill(pid, "SIGCONT"),
+    kill: () => {
+      if (!hasEnded) process.kill(pid, "SIGKILL");
+    },
+    result: result.finally(() => {
+      hasEnded = true;
+    }),
+  };
 }
 
 /** The number of the process, once all of it stands still. */

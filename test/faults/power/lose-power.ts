@@ -112,7 +112,6 @@ export function labelOf({ call, paths }: FaultPoint, folder: string): string {
       .replace(folder, "")
       .replaceAll(/[0-9a-f]{32}/g, "ID")
       .replaceAll(/[0-9a-z]{26}/g, "ID")
-      .replaceAll(/plan-[0-9a-f]+/g, "PLAN")
       .replaceAll(/\.cofferdam-\d+/g, "AREA"),
   );
   return `${call} ${named.join(" ")}`;

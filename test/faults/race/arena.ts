@@ -49,9 +49,9 @@ export async function startContender({ state }: Pick<Arena, "state">): Promise<C
   const child = await startChild(PROGRAM, [state]);
   const answers = createInterface({ input: child.process.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<Said> => {
-    const { value, done } = await answers.next();
-    if (done === true) throw new Error(`a contender ended: ${await endOf(child)}`);
-    return JSON.parse(value) as Said;
+    const answer = await answers.next();
+    if (answer.done === true) throw new Error(`a contender ended: ${await endOf(child)}`);
+    return JSON.parse(answer.value) as Said;
   };
   await next();
   return {

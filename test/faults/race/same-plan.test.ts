@@ -27,7 +27,7 @@ test(
         said.map(({ outcome }) => outcome),
         ["done", "done"],
       );
-      assert.deepEqual(said.map(({ order }) => order?.length).toSorted(), [0, 2]);
+      assert.deepEqual(new Set(said.map(({ order }) => order?.length)), new Set([0, 2]));
       assert.equal((await arena.coffer.history()).length, before.length + 1);
       for (const place of [one, two]) assert.deepEqual(filesIn(place), { a: `round ${at}\n` });
       await plan.cleanup();

@@ -28,16 +28,14 @@ export async function operateAndKill(
   const sign = operation.operation === "open" ? {} : { begun };
   const order: Order = { state: join(folder, "state"), ...sign, ...operation };
   const child = await startChild(PROGRAM, [JSON.stringify(order)]);
-  let hasEnded = false;
-  const result = child.result.finally(() => {
-    hasEnded = true;
-  });
-  while (!hasEnded && !isSpared && "begun" in sign && !existsSync(begun)) await pause(2);
   if (!isSpared) {
-    await Promise.race([pause(wait), result]);
+    const end = child.result.then(() => "ended" as const);
+    const isAwaited = (): boolean => operation.operation !== "open" && !existsSync(begun);
+    while (isAwaited() && (await Promise.race([end, pause(2)])) !== "ended");
+    await Promise.race([end, pause(wait)]);
     child.process.kill("SIGKILL");
   }
-  const { code, signal, stdout, stderr } = await result;
+  const { code, signal, stdout, stderr } = await child.result;
   if (existsSync(begun)) rmdirSync(begun);
   if (signal === "SIGKILL") return null;
   if (code !== 0) throw new Error(`no typed error left the program: ${code} ${stderr}`);
