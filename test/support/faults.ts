@@ -56,11 +56,6 @@ export interface FaultedRun extends ChildResult {
 
 const tracer = fileURLToPath(new URL("./tracer/main.ts", import.meta.url));
 
-/** Runs the program undisturbed. */
-export function runUndisturbed(traced: TracedProgram): Promise<FaultedRun> {
-  return runTraced(traced, {});
-}
-
 /** Runs the program undisturbed and lists each call that changes something in the folders. */
 export async function faultPoints(traced: TracedProgram): Promise<FaultPoint[]> {
   const run = await runTraced(traced, {});
@@ -77,6 +72,14 @@ export function runWithFault(
   fault: Fault,
 ): Promise<FaultedRun> {
   return runTraced(traced, { at: point.at, ...resultOf(fault) });
+}
+
+/** Runs the program without some of its calls, which seem to succeed. */
+export function runWithout(
+  traced: TracedProgram,
+  points: readonly Pick<FaultPoint, "at">[],
+): Promise<FaultedRun> {
+  return runTraced(traced, { also: points.map(({ at }) => at), result: 0 });
 }
 
 /** A program that stands still in the middle of its work. */
@@ -142,7 +145,7 @@ function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting"> {
 
 async function runTraced(
   traced: TracedProgram,
-  fault: Pick<TraceOrder, "at" | "result" | "lasting" | "stops">,
+  fault: Pick<TraceOrder, "at" | "also" | "result" | "lasting" | "stops">,
   onStart: (report: string) => void = () => undefined,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });

@@ -1,12 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { DiskState, TwoDisks } from "../../support/disk-images.ts";
-import {
-  type FaultPoint,
-  type FaultedRun,
-  runUndisturbed,
-  runWithFault,
-} from "../../support/faults.ts";
+import { type FaultPoint, type FaultedRun, runWithout } from "../../support/faults.ts";
 import { toldBy } from "../disturb.ts";
 import { type Ground, groundAt } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
@@ -56,29 +51,29 @@ export async function prepareDisks(
   return disks.unload();
 }
 
-/** Runs the operation, without one of its syncs if wanted, and keeps what is on the disks at each of its calls. */
+/** Runs the operation, without some of its syncs if wanted, and keeps what is on the disks at each of its calls. */
 export async function runPowered(
   disks: TwoDisks,
   base: DiskState,
   shape: PowerShape,
   template: Template,
-  { without, writing }: { readonly without?: FaultPoint; readonly writing: Writing },
+  {
+    without = [],
+    writing,
+  }: { readonly without?: readonly FaultPoint[]; readonly writing: Writing },
 ): Promise<PoweredRun> {
   disks.load(base);
   const ground = groundOn(disks, template);
   await shape.justBefore?.(ground);
   const keep = { ...disks.keeping(), ...flushing(ground, writing) };
   const traced = { ...tracedProgram(ground, shape.operation), keep };
-  const run =
-    without === undefined
-      ? await runUndisturbed(traced)
-      : await runWithFault(traced, without, { pretends: "success" });
+  const run = await runWithout(traced, without);
   const told = toldBy(run);
   disks.drop(disks.unload());
   const points = operationOf(run, ground);
   return {
     points,
-    fired: without === undefined || isSamePoint(run.points[without.at - 1], without, ground),
+    fired: without.every((point) => isSamePoint(run.points[point.at - 1], point, ground)),
     moments: momentsOf(run, points, told, keep.into),
     drop: () => disks.drop([keep.into]),
   };

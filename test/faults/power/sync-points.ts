@@ -24,24 +24,40 @@ export async function syncPointsOf(bench: PowerBench): Promise<SyncPoint[]> {
   return points.map((point) => ({ point, label: labelOf(point, disks.mountPoint) }));
 }
 
-/** How the disk without the sync may fare: nothing but syncs helps it, and the other disk may be ahead of it. */
-export function harshest({ point }: SyncPoint): readonly Writing[] {
-  const isSecond = point.paths.some((path) => path.includes(`/${OTHER_DEVICE}`));
+/** How the disk without the syncs may fare: nothing but syncs helps it, and the other disk may be ahead of it. */
+export function harshest(syncs: readonly SyncPoint[]): readonly Writing[] {
+  const isSecond = syncs.every(({ label }) => label.includes(`/${OTHER_DEVICE}`));
   const other = isSecond ? "all of the first disk" : "all of the second disk";
   return ["only what is synced", other];
 }
 
+/** Syncs of one kind: what somebody would lose who forgot them in one place of the code. */
+export function kindOf({ label }: SyncPoint): string {
+  if (label.startsWith("syncfs")) return "syncs of a whole file system";
+  const isFile = /\.(tmp|part)$/.test(label);
+  if (label.includes("/state/plans/"))
+    return isFile ? "syncs of sandbox records" : "syncs of their folders";
+  if (/\/state\/(tx|done)/.test(label)) {
+    return isFile ? "syncs of transaction records" : "syncs of the folders of transactions";
+  }
+  if (label.includes("/sandboxes/"))
+    return isFile ? "syncs of records in the stage" : "syncs of stage folders";
+  return "syncs of real folders";
+}
+
 /**
- * Leaves one sync out and lets the power fail at each moment after it, until something is wrong: gives what. Null when
- * nothing is, undefined when the call was never met.
+ * Leaves syncs out and lets the power fail at each moment after the first, until something is wrong: gives what. Null
+ * when nothing is, undefined when one of the calls was never met.
  */
 export async function leaveOut(
   bench: PowerBench,
-  { point }: SyncPoint,
+  syncs: readonly SyncPoint[],
   writing: Writing,
 ): Promise<string | null | undefined> {
-  const run = await runWithout(bench, point, writing);
-  if (run === null) return undefined;
+  const points = syncs.map(({ point }) => point);
+  const [point] = points;
+  const run = await runIncomplete(bench, points, writing);
+  if (run === null || point === undefined) return undefined;
   try {
     for (const moment of momentsAfter(run, point, writing)) {
       const found = await tryMoment(bench, moment);
@@ -53,9 +69,9 @@ export async function leaveOut(
   }
 }
 
-async function runWithout(
+async function runIncomplete(
   { disks, shape, base, template }: PowerBench,
-  without: FaultPoint,
+  without: readonly FaultPoint[],
   writing: Writing,
 ): Promise<PoweredRun | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

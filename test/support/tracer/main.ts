@@ -96,7 +96,8 @@ function meet(thread: number, call: AtCall): void {
 
 /** Whether the fault is due at the call that was just counted. */
 function isMet(name: string): boolean {
-  const { at, lasting } = order;
+  const { at, also = [], lasting } = order;
+  if (also.includes(report.points.length)) return true;
   if (lasting !== true || at === undefined) return report.points.length === at;
   return report.points.length >= at && !WITHOUT_CHANGE.includes(name);
 }

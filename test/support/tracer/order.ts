@@ -6,6 +6,8 @@ export interface TraceOrder {
   readonly touching: readonly string[];
   /** At which of these calls the fault happens, from one; no fault when left out. */
   readonly at?: number;
+  /** Further ones. */
+  readonly also?: readonly number[];
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
   /** Whether every later call that changes something gives back the same. */
