@@ -34,16 +34,20 @@ export const POWER_SHAPES = {
   }),
   "a commit of older edits": (template) => ({
     name: "commit of a plan, edits on disk",
-    prepare: createEdited,
+    prepare: async (ground) => {
+      await create(ground);
+      await edit(ground);
+    },
     operation: { operation: "plan.commit", planId: PLAN },
     judge: planCommitShape(template).judge,
   }),
   "an undo": (template) => ({
     name: "undo of a plan",
     prepare: async (ground) => {
-      await createEdited(ground);
       await using coffer = await openGround(ground);
-      await (await coffer.plan(PLAN)).commit();
+      const plan = await createPlan(ground, coffer);
+      await editPlan(plan);
+      await plan.commit();
     },
     operation: { operation: "plan.undo", planId: PLAN },
     judge: planUndoShape(template).judge,
@@ -60,17 +64,18 @@ async function judgeFresh(scene: Scene): Promise<Ending> {
   return ending;
 }
 
+/**
+ * The state directory lies on the first disk. What is decided there must be on disk before anything is done on the
+ * second one, so the second one has its turn first: in a commit by this order, in an undo by the reverse of the other.
+ */
+const SECOND_DISK_FIRST = ["second", "first"] as const;
+
 async function create(ground: Ground): Promise<void> {
   await using coffer = await openGround(ground);
-  await createPlan(ground, coffer);
+  await createPlan(ground, coffer, SECOND_DISK_FIRST);
 }
 
 async function edit(ground: Ground): Promise<void> {
   await using coffer = await openGround(ground);
   await editPlan(await coffer.plan(PLAN));
-}
-
-async function createEdited(ground: Ground): Promise<void> {
-  await create(ground);
-  await edit(ground);
 }

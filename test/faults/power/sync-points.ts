@@ -25,7 +25,7 @@ export async function syncPointsOf(bench: PowerBench): Promise<SyncPoint[]> {
 }
 
 /** How the disk without the syncs may fare: nothing but syncs helps it, and the other disk may be ahead of it. */
-export function harshest(syncs: readonly SyncPoint[]): readonly Writing[] {
+export function harshest(syncs: readonly SyncPoint[]): readonly [Writing, Writing] {
   const isSecond = syncs.every(({ label }) => label.includes(`/${OTHER_DEVICE}`));
   const other = isSecond ? "all of the first disk" : "all of the second disk";
   return ["only what is synced", other];

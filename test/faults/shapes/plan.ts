@@ -32,17 +32,26 @@ function makeTwo(template: Template): Ground {
   return ground;
 }
 
-/** Makes the plan over both trees, without any edit. */
-export function createPlan(ground: Ground, coffer: Cofferdam): Promise<Plan> {
-  return coffer.plan(PLAN, [
-    { id: "first", type: "fs-directory", location: ground.resource.location },
-    {
+/** Makes the plan over both trees, without any edit. They are committed in the order in which they are named. */
+export function createPlan(
+  ground: Ground,
+  coffer: Cofferdam,
+  order: readonly (typeof BOTH)[number][] = BOTH,
+): Promise<Plan> {
+  const type = "fs-directory";
+  const resources = {
+    first: { id: "first", type, location: ground.resource.location },
+    second: {
       id: "second",
-      type: "fs-directory",
+      type,
       location: secondPlace(ground),
       sandboxStrategy: "copy_on_write",
     },
-  ]);
+  };
+  return coffer.plan(
+    PLAN,
+    order.map((id) => resources[id]),
+  );
 }
 
 /** Edits both sandboxes of the plan with plain programs. */
