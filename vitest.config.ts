@@ -27,6 +27,9 @@ const runBuiltFiles = {
 const orderlyExit =
   process.env["NODE_V8_COVERAGE"] === undefined ? [] : [`--diagnostic-dir=${root}coverage`];
 
+/** Suites of faults with a project of their own; the races are among the other tests too, with few rounds. */
+const LONG = ["sweep", "power", "soak"].map((suite) => `test/faults/${suite}/**`);
+
 function project(
   name: string,
   files: { include: string[]; exclude?: string[] },
@@ -63,19 +66,14 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/matrix/**", "test/faults/sweep/**"],
+        exclude: ["test/matrix/**", ...LONG],
       }),
       project("unprivileged", {
         include: ["test/**/*.test.ts"],
-        exclude: [
-          "test/matrix/**",
-          "test/faults/sweep/**",
-          "test/quality/**",
-          "test/**/*.root.test.ts",
-        ],
+        exclude: ["test/matrix/**", ...LONG, "test/quality/**", "test/**/*.root.test.ts"],
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
-      project("faults", { include: ["test/faults/sweep/**/*.test.ts"] }),
+      project("faults", { include: ["test/faults/{sweep,power,race,soak}/**/*.test.ts"] }),
     ],
   },
 });

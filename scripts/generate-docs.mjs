@@ -15,7 +15,7 @@ const PART = /(<!-- generated: ([a-z ]+) -->\n)(.*?)(<!-- end of generated -->)/
 const isCheck = process.argv.includes("--check");
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const errors = errorClasses(root);
-const parts = await generatedParts(errors);
+const parts = await generatedParts(errors, root);
 const problems = [];
 for (const folder of folders.length > 0 ? folders : [root]) await bringUpToDate(folder);
 for (const problem of problems) console.error(problem);

@@ -1,4 +1,6 @@
 import { builtInCapabilities } from "./built-in-capabilities.mjs";
+import { table } from "./markdown-table.mjs";
+import { reliabilityParts } from "./reliability-parts.mjs";
 
 /** The promises that differ between strategies, in the order of the page. */
 const PROMISES = [
@@ -12,11 +14,12 @@ const PROMISES = [
 ];
 
 /** Every part of the docs that is made from the code, by name. Needs a built `dist/`. */
-export async function generatedParts(errors) {
+export async function generatedParts(errors, root) {
   const { ALLOWED_FROM, SANDBOX_STATUSES, TRANSITIONS, renderStateDiagram } =
     await import("../../dist/model/status.js");
   const names = await import("../../dist/model/strategy-names.js");
   return {
+    ...reliabilityParts(root),
     "state diagram": fence("mermaid", renderStateDiagram()),
     transitions: table(
       ["from", "to", "by"],
@@ -61,11 +64,6 @@ function show(promise) {
 function cell(type, name, { STRATEGY_FITS, DEFAULT_STRATEGIES }) {
   if (!STRATEGY_FITS[name].includes(type)) return "";
   return DEFAULT_STRATEGIES[type] === name ? "default" : "yes";
-}
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 function fence(language, text) {

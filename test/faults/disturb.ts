@@ -1,5 +1,3 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import {
   type Fault,
   type FaultPoint,
@@ -7,15 +5,23 @@ import {
   faultPoints,
   runWithFault,
 } from "../support/faults.ts";
-import { mountsBelow } from "../support/leftovers.ts";
 import { removeFolder } from "../support/remove-folder.ts";
-import { type Ground, OTHER_DEVICE, openGround } from "./ground.ts";
+import type { Ground } from "./ground.ts";
+import { judgeGround } from "./judge-ground.ts";
 import type { Operation, Told } from "./order.ts";
 import type { FaultSettings } from "./settings.ts";
 import type { Ending, Shape } from "./shape.ts";
 import type { Tally } from "./tally.ts";
 import { tracedProgram } from "./traced-program.ts";
-import { type Trial, describeFault, isLasting, sampleOf, trialsOf } from "./trials.ts";
+import {
+  type Trial,
+  describeFault,
+  isLasting,
+  sampleOf,
+  shardOf,
+  suiteOf,
+  trialsOf,
+} from "./trials.ts";
 
 const ATTEMPTS = 4;
 /** How much of a violation is shown. */
@@ -35,9 +41,11 @@ export async function disturb(
   faults: readonly Fault[],
   settings: FaultSettings,
 ): Promise<Tally> {
+  const began = Date.now();
   const points = await pointsOf(shape);
+  const all = trialsOf(points, faults);
   const trials = settings.all
-    ? trialsOf(points, faults, settings)
+    ? shardOf(all, settings)
     : sampleOf(points, faults, settings, shape.name);
   const endings: Ending[] = [];
   const violations: string[] = [];
@@ -50,15 +58,17 @@ export async function disturb(
   }
   const count = (wanted: Ending): number => endings.filter((ending) => ending === wanted).length;
   return {
+    suite: faults.every((fault) => suiteOf(fault) === "crash") ? "crash" : "errno",
     shape: shape.name,
     faults: [...new Set(faults.map(describeFault))].join(", "),
     seed: settings.seed,
-    enumerated: points.length,
+    enumerated: settings.all ? all.length : points.length,
     tried: trials.length,
     fired,
     old: count("old"),
     new: count("new"),
     violations,
+    seconds: Math.round((Date.now() - began) / 1000),
   };
 }
 
@@ -107,36 +117,14 @@ async function judge(
   const told = toldBy(run);
   if (told !== null) shape.judgeAtOnce?.(ground, told);
   const ref = "ref" in operation ? operation.ref : null;
-  await using coffer = await openGround(ground);
-  const { recovery } = coffer.opening;
-  if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
-  const ending = await shape.judge({ ground, coffer, told, ref, isBrief: !isLasting(fault) });
-  for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
-  const own = [ground.folder, join(ground.folder, OTHER_DEVICE)];
-  const mounts = mountsBelow(ground.folder).filter((point) => !own.includes(point));
-  const leftovers = [...leftOn(ground), ...mounts];
-  if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
-  return ending;
+  return judgeGround(shape.judge, { ground, told, ref, isBrief: !isLasting(fault) });
 }
 
 /** What the program said; null when it was killed. */
-function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
+export function toldBy({ code, signal, stdout, stderr }: FaultedRun): Told | null {
   if (signal === "SIGKILL") return null;
   if (code !== 0) throw new Error(`no typed error left the program: ${code} ${signal} ${stderr}`);
   return JSON.parse(stdout) as Told;
-}
-
-/** What a ground without any sandbox consists of, the tree itself left out. */
-const PERMANENT = [
-  /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|done|done\/\w+\.json|area)$/,
-  /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
-];
-
-function leftOn({ folder }: Ground): string[] {
-  const args = [folder, "-path", "*/real", "-prune", "-o", "-printf", "%P\\0"];
-  const listed = execFileSync("find", args, { encoding: "utf8" }).split("\0");
-  return listed.filter((path) => !PERMANENT.some((allowed) => allowed.test(path)));
 }
 
 async function arrange(shape: Shape): Promise<Arranged> {

@@ -28,8 +28,12 @@ export function makeGround(subject: Subject, template: Template): Ground {
   const folder = createTempFolder();
   // A mount of its own: areas that are looked for further up stay inside.
   execFileSync("mount", ["--bind", folder, folder]);
-  const location = join(folder, "real");
-  execFileSync("cp", ["-a", template.tree, location]);
+  execFileSync("cp", ["-a", template.tree, join(folder, "real")]);
+  return groundAt(folder, subject, template);
+}
+
+/** The ground that a folder holds. */
+export function groundAt(folder: string, subject: Subject, template: Template): Ground {
   return {
     folder,
     state: join(folder, "state"),
@@ -39,7 +43,7 @@ export function makeGround(subject: Subject, template: Template): Ground {
     resource: {
       resourceId: "tree",
       type: "fs-directory",
-      location,
+      location: join(folder, "real"),
       ...(subject.mode !== undefined && { properties: { mode: subject.mode } }),
     },
   };

@@ -1,4 +1,4 @@
-import type { ErrorJson, Resource, SandboxRef } from "../../src/index.ts";
+import type { ErrorJson, PlanOutcome, Resource, SandboxRef } from "../../src/index.ts";
 
 /** What the disturbed program is to do. */
 export type Order = {
@@ -8,6 +8,9 @@ export type Order = {
   /** What is done about interrupted work when it is opened; everything unless given. */
   readonly recover?: "report";
 } & Operation;
+
+/** A call about all sandboxes of a plan. */
+export type PlanOperation = "plan.commit" | "plan.undo" | "plan.rollback" | "plan.cleanup";
 
 /** One call of the public interface. */
 export type Operation =
@@ -35,7 +38,7 @@ export type Operation =
       readonly checkpointId: string;
     }
   | {
-      readonly operation: "plan.commit" | "plan.undo";
+      readonly operation: PlanOperation;
       readonly planId: string;
     }
   | {
@@ -48,5 +51,7 @@ export type Operation =
 export interface Told {
   readonly outcome: "done" | "failed";
   readonly ref?: SandboxRef | undefined;
+  /** Outcome of a plan's commit that did not throw. */
+  readonly committed?: PlanOutcome;
   readonly error?: ErrorJson;
 }

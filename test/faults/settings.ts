@@ -1,11 +1,16 @@
+/** The suites: what is done to operations. */
+export type SuiteName = "crash" | "errno" | "power" | "race" | "soak";
+
 /** How much is disturbed and where the choice of points begins. */
 export interface FaultSettings {
   readonly seed: number;
   /** Every point instead of a sample. */
   readonly all: boolean;
+  /** The suite that is meant when not all are. */
+  readonly suite: SuiteName | null;
   /** Which part of the points, from one, of how many. */
   readonly shard: { readonly part: number; readonly of: number };
-  /** The fault that is meant when not all are, in words. */
+  /** What is meant when not everything is, in words: a fault, or a kind of file system. */
   readonly only: string | null;
   /** File to which results are appended; null for none. */
   readonly record: string | null;
@@ -16,24 +21,21 @@ export function faultSettings(): FaultSettings {
   const given = process.env["COFFERDAM_FAULTS"];
   const {
     seed,
-    all = false,
     shard = "1/1",
-    only = null,
-    record = null,
+    ...rest
   } = JSON.parse(given ?? "{}") as {
     readonly seed?: number;
-    readonly all?: boolean;
     readonly shard?: string;
-    readonly only?: string;
-    readonly record?: string;
-  };
+  } & Partial<Pick<FaultSettings, "all" | "suite" | "only" | "record">>;
   const [part = 1, of = 1] = shard.split("/").map(Number);
   return {
+    all: false,
+    suite: null,
+    only: null,
+    record: null,
+    ...rest,
     seed: seed ?? Math.floor(Math.random() * 0x7fff_ffff),
-    all,
     shard: { part, of },
-    only,
-    record,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Fault, FaultPoint } from "../support/faults.ts";
-import { type FaultSettings, createRandom } from "./settings.ts";
+import { type FaultSettings, type SuiteName, createRandom } from "./settings.ts";
 
 /** One disturbance. */
 export interface Trial {
@@ -20,19 +20,24 @@ export function describeFault(fault: Fault): string {
   return `${fault.error}${isLasting(fault) ? " from then on" : ""}`;
 }
 
+/** The suite that a fault belongs to. */
+export function suiteOf(fault: Fault): SuiteName {
+  return "signal" in fault ? "crash" : "errno";
+}
+
 /** Whether everything fails from the point on. */
 export function isLasting(fault: Fault): boolean {
   return "error" in fault && fault.lasting === true;
 }
 
-/** Every fault at every point of the shard. */
-export function trialsOf(
-  points: readonly FaultPoint[],
-  faults: readonly Fault[],
-  { shard }: FaultSettings,
-): Trial[] {
-  const all = faults.flatMap((fault) => points.map((point) => ({ point, fault })));
-  return all.filter(isUseful).filter((_, at) => at % shard.of === shard.part - 1);
+/** Every fault at every point. */
+export function trialsOf(points: readonly FaultPoint[], faults: readonly Fault[]): Trial[] {
+  return faults.flatMap((fault) => points.map((point) => ({ point, fault }))).filter(isUseful);
+}
+
+/** Those that belong to the shard. */
+export function shardOf<T>(all: readonly T[], { shard }: Pick<FaultSettings, "shard">): T[] {
+  return all.filter((_, at) => at % shard.of === shard.part - 1);
 }
 
 /** A tenth of the points, each with one of the faults. */

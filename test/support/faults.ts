@@ -1,12 +1,13 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { runChild, type ChildOptions, type ChildResult } from "./child.ts";
 import { buildProgram } from "./program.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
-import type { TraceOrder, TraceReport } from "./tracer/order.ts";
+import { type KeepOrder, type TraceOrder, type TraceReport, stoppedFile } from "./tracer/order.ts";
 
 /** A call of the program that changes something in the folders. */
 export interface FaultPoint {
@@ -18,6 +19,8 @@ export interface FaultPoint {
   readonly paths: readonly string[];
   /** Whether the program's first thread makes it. */
   readonly mainThread: boolean;
+  /** The number of the copies that show the disks before the call; only where disks are kept. */
+  readonly kept?: number | undefined;
 }
 
 /**
@@ -37,6 +40,8 @@ export interface TracedProgram {
   /** The folders whose calls matter. */
   readonly touching: readonly string[];
   readonly options?: Omit<ChildOptions, "wrapper">;
+  /** Disks of which copies are kept on the way. */
+  readonly keep?: KeepOrder;
 }
 
 /** How a run with a fault went. */
@@ -45,6 +50,8 @@ export interface FaultedRun extends ChildResult {
   readonly fired: boolean;
   /** The calls that the program made up to its end. */
   readonly points: readonly FaultPoint[];
+  /** How many copies of disks were kept. */
+  readonly copies: number;
 }
 
 const tracer = fileURLToPath(new URL("./tracer/main.ts", import.meta.url));
@@ -67,6 +74,69 @@ export function runWithFault(
   return runTraced(traced, { at: point.at, ...resultOf(fault) });
 }
 
+/** Runs the program without some of its calls, which seem to succeed. */
+export function runWithout(
+  traced: TracedProgram,
+  points: readonly Pick<FaultPoint, "at">[],
+): Promise<FaultedRun> {
+  return runTraced(traced, { also: points.map(({ at }) => at), result: 0 });
+}
+
+/** A program that stands still in the middle of its work. */
+export interface StoppedRun {
+  /** Lets it go on. */
+  readonly goOn: () => void;
+  /** Ends it, unless it has ended. */
+  readonly kill: () => void;
+  /** How it went in the end. */
+  readonly result: Promise<FaultedRun>;
+}
+
+/** Runs the program until it has done a call, and stops it there with SIGSTOP; null when it never comes there. */
+export async function runUntil(
+  traced: TracedProgram,
+  point: Pick<FaultPoint, "at">,
+): Promise<StoppedRun | null> {
+  let report = "";
+  const result = runTraced(traced, { at: point.at, stops: true }, (file) => {
+    report = file;
+  });
+  const end = result.then(() => "ended" as const);
+  while ((await Promise.race([end, pause(5)])) !== "ended") {
+    const pid = report === "" ? null : stoppedAt(stoppedFile(report));
+    if (pid !== null) return stoppedRun(pid, result);
+  }
+  return null;
+}
+
+function stoppedRun(pid: number, result: Promise<FaultedRun>): StoppedRun {
+  let hasEnded = false;
+  return {
+    goOn: () => process.kill(pid, "SIGCONT"),
+    kill: () => {
+      if (!hasEnded) process.kill(pid, "SIGKILL");
+    },
+    result: result.finally(() => {
+      hasEnded = true;
+    }),
+  };
+}
+
+/** The number of the process, once all of it stands still. */
+function stoppedAt(file: string): number | null {
+  try {
+    const pid = Number(readFileSync(file, "utf8"));
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const states = threads.map((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1");
+      return stat.slice(stat.lastIndexOf(")") + 2)[0];
+    });
+    return pid > 0 && states.every((state) => state === "t" || state === "T") ? pid : null;
+  } catch {
+    return null;
+  }
+}
+
 function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting"> {
   if ("signal" in fault) return {};
   if ("pretends" in fault) return { result: 0 };
@@ -75,22 +145,30 @@ function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting"> {
 
 async function runTraced(
   traced: TracedProgram,
-  fault: Pick<TraceOrder, "at" | "result" | "lasting">,
+  fault: Pick<TraceOrder, "at" | "also" | "result" | "lasting" | "stops">,
+  onStart: (report: string) => void = () => undefined,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });
   try {
     const order: TraceOrder = {
       report: join(folder, "report"),
       touching: traced.touching,
+      ...(traced.keep !== undefined && { keep: traced.keep }),
       ...fault,
     };
+    onStart(order.report);
     const node = process.env["COFFERDAM_TEST_NODE"] ?? process.execPath;
     const result = await runChild(traced.program, traced.args, {
       ...traced.options,
       wrapper: [node, await buildProgram(tracer), JSON.stringify(order)],
     });
-    const { points, fired } = readReport(order.report, result);
-    return { ...result, fired, points: points.map((point, at) => ({ at: at + 1, ...point })) };
+    const { points, fired, copies = 0 } = readReport(order.report, result);
+    return {
+      ...result,
+      fired,
+      copies,
+      points: points.map((point, at) => ({ at: at + 1, ...point })),
+    };
   } finally {
     removeFolder(folder);
   }

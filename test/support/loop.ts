@@ -10,6 +10,9 @@ export const FILE_SYSTEM_KINDS = ["ext4", "xfs", "btrfs", "tmpfs"] as const;
 /** One of the file systems that the tests make for themselves. */
 export type FileSystemKind = (typeof FILE_SYSTEM_KINDS)[number];
 
+/** Those of them that lie on a disk. */
+export type DiskKind = Exclude<FileSystemKind, "tmpfs">;
+
 /** Choices for a file system. */
 export interface FileSystemOptions {
   /** Size of the (sparse) image; the smallest that the kind allows, or 64, unless given. */
@@ -30,7 +33,7 @@ export interface MountedFileSystem extends AsyncDisposable {
 }
 
 const SMALLEST: Record<FileSystemKind, number> = { ext4: 64, xfs: 300, btrfs: 128, tmpfs: 64 };
-const FORMAT: Record<Exclude<FileSystemKind, "tmpfs">, readonly string[]> = {
+const FORMAT: Record<DiskKind, readonly string[]> = {
   ext4: ["mkfs.ext4", "-q", "-F"],
   xfs: ["mkfs.xfs", "-q"],
   btrfs: ["mkfs.btrfs", "-q"],
@@ -81,13 +84,32 @@ function mount(
     return;
   }
   const image = join(folder, "image");
-  writeFileSync(image, "");
-  truncateSync(image, megabytes * 1024 ** 2);
-  const [command = "", ...args] = FORMAT[kind];
-  run(command, [...args, ...(options.formatOptions ?? []), image]);
-  // A loop device set up by mount is freed by the kernel when the last mount of it goes.
-  run("mount", ["-t", kind, "-o", ["loop", ...wanted].join(","), image, mountPoint]);
+  formatImage(kind, image, options);
+  mountImage(kind, image, mountPoint, wanted);
   if (kind === "ext4" && !wanted.includes("ro")) rmdirSync(join(mountPoint, "lost+found"));
+}
+
+/** Makes a sparse file with an empty file system in it. */
+export function formatImage(
+  kind: DiskKind,
+  image: string,
+  { megabytes, formatOptions = [] }: Pick<FileSystemOptions, "megabytes" | "formatOptions"> = {},
+): void {
+  writeFileSync(image, "");
+  truncateSync(image, (megabytes ?? SMALLEST[kind]) * 1024 ** 2);
+  const [command = "", ...args] = FORMAT[kind];
+  run(command, [...args, ...formatOptions, image]);
+}
+
+/** Mounts the file system of an image. */
+export function mountImage(
+  kind: DiskKind,
+  image: string,
+  mountPoint: string,
+  mountOptions: readonly string[] = [],
+): void {
+  // A loop device set up by mount is freed by the kernel when the last mount of it goes.
+  run("mount", ["-t", kind, "-o", ["loop", ...mountOptions].join(","), image, mountPoint]);
 }
 
 function run(command: string, args: readonly string[]): void {

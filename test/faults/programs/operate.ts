@@ -1,6 +1,6 @@
 import { mkdirSync, writeSync } from "node:fs";
-import { SandboxError, openCofferdam } from "../../../src/index.ts";
-import type { Order, Told } from "../order.ts";
+import { type Plan, SandboxError, openCofferdam } from "../../../src/index.ts";
+import type { Order, PlanOperation, Told } from "../order.ts";
 
 /** Opens the sandboxes and does one thing with them, as any program of a user would. */
 const order = JSON.parse(process.argv[2] ?? "") as Order;
@@ -13,22 +13,20 @@ try {
   });
   // Calls from here on belong to the operation itself.
   if (order.begun !== undefined) mkdirSync(order.begun);
-  tell({ outcome: "done", ref: await operate() });
+  tell(await operate());
 
-  async function operate(): Promise<Told["ref"]> {
-    if (order.operation === "open") return undefined;
+  async function operate(): Promise<Told> {
+    if (order.operation === "open") return { outcome: "done" };
     if (order.operation === "create") {
-      return coffer.create(order.planId, order.resource, { strategy: order.strategy });
+      const { planId, resource, strategy } = order;
+      return { outcome: "done", ref: await coffer.create(planId, resource, { strategy }) };
     }
     if ("planId" in order) {
       const plan = await coffer.plan(order.planId);
-      if ("checkpointId" in order) {
-        const isNew = order.operation === "plan.checkpoint";
-        await plan[isNew ? "checkpoint" : "restoreCheckpoint"](order.checkpointId);
-      } else {
-        await (order.operation === "plan.commit" ? plan.commit() : plan.undo());
-      }
-      return undefined;
+      if (!("checkpointId" in order)) return operateOnPlan(plan, order.operation);
+      const isNew = order.operation === "plan.checkpoint";
+      await plan[isNew ? "checkpoint" : "restoreCheckpoint"](order.checkpointId);
+      return { outcome: "done" };
     }
     const sandbox = coffer.sandbox(order.ref);
     switch (order.operation) {
@@ -51,11 +49,26 @@ try {
         await sandbox.cleanup({ force: order.force === true });
         break;
     }
-    return order.ref;
+    return { outcome: "done", ref: order.ref };
   }
 } catch (error) {
   if (!(error instanceof SandboxError)) throw error;
   tell({ outcome: "failed", error: error.toJSON() });
+}
+
+async function operateOnPlan(plan: Plan, operation: PlanOperation): Promise<Told> {
+  if (operation === "plan.commit") {
+    const { outcome } = await plan.commit();
+    return { outcome: "done", committed: outcome };
+  }
+  if (operation === "plan.undo") {
+    await plan.undo();
+    return { outcome: "done" };
+  }
+  // These go on after failures and tell them in their reports alone.
+  const { failed } = await (operation === "plan.rollback" ? plan.rollback() : plan.cleanup());
+  const [error] = Object.values(failed);
+  return error === undefined ? { outcome: "done" } : { outcome: "failed", error };
 }
 
 function tell(told: Told): void {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import type { Cofferdam, Plan } from "../../../src/index.ts";
+import type { Cofferdam, Plan, PlanOutcome } from "../../../src/index.ts";
 import {
   type Ground,
   OTHER_DEVICE,
@@ -9,20 +9,24 @@ import {
   makeGround,
   openGround,
   stateOfResource,
-  stateOfSandbox,
 } from "../ground.ts";
-import { type Ending, type Scene, type Shape, expectTold } from "../shape.ts";
+import type { PlanOperation, Told } from "../order.ts";
+import type { Ending, Scene, Shape } from "../shape.ts";
 import { SUBJECTS } from "../subjects.ts";
-import { type Template, editTree } from "../tree.ts";
+import { type Template, type TreeState, editTree } from "../tree.ts";
 
-const MEMBERS = ["first", "second"] as const;
+/** The resources of the plan. */
+export const BOTH = ["first", "second"] as const;
+/** What the plan is over. */
+export const NAMED = "overlay and copy_on_write on two devices";
 
 /** The second tree lies on another device, so that its stage lies apart from that of the first. */
-function secondPlace({ folder }: Ground): string {
+export function secondPlace({ folder }: Pick<Ground, "folder">): string {
   return join(folder, OTHER_DEVICE, "real");
 }
 
-function makeTwo(template: Template): Ground {
+/** Makes both trees. */
+export function makeTwo(template: Template): Ground {
   const ground = makeGround(SUBJECTS.copy, template);
   const device = join(ground.folder, OTHER_DEVICE);
   execFileSync("mkdir", [device]);
@@ -31,24 +35,46 @@ function makeTwo(template: Template): Ground {
   return ground;
 }
 
-async function editedPlan(ground: Ground, coffer: Cofferdam): Promise<Plan> {
-  const plan = await coffer.plan(PLAN, [
-    { id: "first", type: "fs-directory", location: ground.resource.location },
-    {
+/** Makes the plan over both trees, without any edit. They are committed in the order in which they are named. */
+export function createPlan(
+  ground: Ground,
+  coffer: Cofferdam,
+  order: readonly (typeof BOTH)[number][] = BOTH,
+): Promise<Plan> {
+  const type = "fs-directory";
+  const resources = {
+    first: { id: "first", type, location: ground.resource.location },
+    second: {
       id: "second",
-      type: "fs-directory",
+      type,
       location: secondPlace(ground),
       sandboxStrategy: "copy_on_write",
     },
-  ]);
-  for (const id of MEMBERS) {
-    editTree(await plan.sandbox(id).getPath(), "programs", "edited");
-  }
-  return plan;
+  };
+  return coffer.plan(
+    PLAN,
+    order.map((id) => resources[id]),
+  );
 }
 
-/** Both trees are in the same state, whatever happened. */
-function stateOfBoth(ground: Ground): "old" | "edited" | "later" {
+/** Edits both sandboxes of the plan with plain programs. */
+export async function editPlan(plan: Plan): Promise<void> {
+  for (const id of BOTH) editTree(await plan.sandbox(id).getPath(), "programs", "edited");
+}
+
+async function editedPlan(ground: Ground): Promise<void> {
+  await using coffer = await openGround(ground);
+  await editPlan(await createPlan(ground, coffer));
+}
+
+async function committedPlan(ground: Ground): Promise<void> {
+  await editedPlan(ground);
+  await using coffer = await openGround(ground);
+  await (await coffer.plan(PLAN)).commit();
+}
+
+/** In which state both trees are; throws when they differ. */
+export function stateOfBoth(ground: Ground): TreeState {
   const first = stateOfResource(ground);
   const location = secondPlace(ground);
   const second = stateOfResource({ ...ground, resource: { ...ground.resource, location } });
@@ -56,44 +82,49 @@ function stateOfBoth(ground: Ground): "old" | "edited" | "later" {
   return first;
 }
 
-/** The commit of two directories on two devices, an overlay and a copy. */
-export function planCommitShape(template: Template): Shape {
+function planShape(
+  operation: PlanOperation,
+  template: Template,
+  arrange: (ground: Ground) => Promise<void>,
+  rest: Pick<Shape, "judgeAtOnce" | "judge">,
+): Shape {
   return {
-    name: "commit of a plan, overlay and copy_on_write on two devices",
+    name: `${operation.slice("plan.".length)} of a plan, ${NAMED}`,
     makeGround: () => makeTwo(template),
     arrange: async (ground) => {
-      await using coffer = await openGround(ground);
-      await editedPlan(ground, coffer);
-      return { operation: "plan.commit", planId: PLAN };
+      await arrange(ground);
+      return { operation, planId: PLAN };
     },
+    ...rest,
+  };
+}
+
+/** The commit of two directories on two devices, an overlay and a copy. */
+export function planCommitShape(template: Template): Shape {
+  return planShape("plan.commit", template, editedPlan, {
     judgeAtOnce: (ground, told) => {
-      if (told.outcome === "done") assert.equal(stateOfBoth(ground), "edited");
-      const report = reportOf(told.error?.data);
-      if (report?.outcome === "aborted") assert.equal(stateOfBoth(ground), "old");
+      const outcome = outcomeOf(told);
+      if (outcome === "committed") assert.equal(stateOfBoth(ground), "edited");
+      if (isNothing(outcome)) assert.equal(stateOfBoth(ground), "old");
     },
     judge: async (scene) => {
       const plan = await scene.coffer.plan(PLAN);
-      const ending = await settledEnding(scene, plan, "edited");
+      const ending = await planCommitEnding(scene, plan);
       if (ending === "new") await plan.undo();
       else assert.equal((await plan.commit()).outcome, "committed");
       assert.equal(stateOfBoth(scene.ground), ending === "new" ? "old" : "edited");
       return ending;
     },
-  };
+  });
 }
 
 /** The undo of such a commit. */
 export function planUndoShape(template: Template): Shape {
-  return {
-    name: "undo of a plan, overlay and copy_on_write on two devices",
-    makeGround: () => makeTwo(template),
-    arrange: async (ground) => {
-      await using coffer = await openGround(ground);
-      await (await editedPlan(ground, coffer)).commit();
-      return { operation: "plan.undo", planId: PLAN };
-    },
+  return planShape("plan.undo", template, committedPlan, {
     judgeAtOnce: (ground, told) => {
-      if (told.outcome === "done") assert.equal(stateOfBoth(ground), "old");
+      const { originalRestored } = (told.error?.data ?? {}) as { originalRestored?: boolean };
+      if (told.outcome === "done" || originalRestored === true)
+        assert.equal(stateOfBoth(ground), "old");
     },
     judge: async (scene) => {
       const plan = await scene.coffer.plan(PLAN);
@@ -103,82 +134,33 @@ export function planUndoShape(template: Template): Shape {
       assert.equal(stateOfBoth(scene.ground), ending === "new" ? "edited" : "old");
       return ending;
     },
-  };
+  });
 }
 
-/** Both sandboxes are in the same state, whatever happened. */
-async function stateOfSandboxes(
-  ground: Ground,
-  coffer: Cofferdam,
-): Promise<"old" | "edited" | "later"> {
-  const plan = await coffer.plan(PLAN);
-  const states = await Promise.all(
-    MEMBERS.map((id) => stateOfSandbox(ground, coffer, plan.sandbox(id).ref)),
-  );
-  assert.equal(states[0], states[1], "one sandbox is restored and the other is not");
-  return states[0] ?? "old";
+/** The clean-up after such a commit: nothing is left, or a second one does the rest. */
+export function planCleanupShape(template: Template): Shape {
+  const expectKept = (ground: Ground): void => assert.equal(stateOfBoth(ground), "edited");
+  return planShape("plan.cleanup", template, committedPlan, {
+    judgeAtOnce: expectKept,
+    judge: async ({ ground, coffer, told }) => {
+      expectKept(ground);
+      const left = await coffer.list();
+      if (told?.outcome === "done") assert.deepEqual(left, []);
+      if (left.length > 0) {
+        const { failed } = await (await coffer.plan(PLAN)).cleanup();
+        assert.deepEqual(failed, {});
+      }
+      expectKept(ground);
+      return left.length === 0 ? "new" : "old";
+    },
+  });
 }
 
-async function editLater(plan: Plan): Promise<void> {
-  for (const id of MEMBERS) editTree(await plan.sandbox(id).getPath(), "programs", "later");
-}
-
-/** The checkpoint of such a plan. */
-export function planCheckpointShape(template: Template): Shape {
-  return {
-    name: "checkpoint of a plan, overlay and copy_on_write on two devices",
-    makeGround: () => makeTwo(template),
-    arrange: async (ground) => {
-      await using coffer = await openGround(ground);
-      await editedPlan(ground, coffer);
-      return { operation: "plan.checkpoint", planId: PLAN, checkpointId: "kept" };
-    },
-    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
-    judge: async (scene) => {
-      const { ground, coffer } = scene;
-      const plan = await coffer.plan(PLAN);
-      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
-      const isThere = (await plan.checkpoints()).length === 1;
-      expectTold(scene, isThere);
-      if (!isThere) await plan.checkpoint("kept");
-      await editLater(plan);
-      await plan.restoreCheckpoint("kept");
-      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
-      return isThere ? "new" : "old";
-    },
-  };
-}
-
-/** The restore of such a checkpoint. */
-export function planRestoreShape(template: Template): Shape {
-  return {
-    name: "restore of a plan, overlay and copy_on_write on two devices",
-    makeGround: () => makeTwo(template),
-    arrange: async (ground) => {
-      await using coffer = await openGround(ground);
-      const plan = await editedPlan(ground, coffer);
-      await plan.checkpoint("kept");
-      await editLater(plan);
-      return { operation: "plan.restoreCheckpoint", planId: PLAN, checkpointId: "kept" };
-    },
-    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
-    judge: async (scene) => {
-      const { ground, coffer } = scene;
-      const found = await stateOfSandboxes(ground, coffer);
-      assert.ok(found !== "old");
-      const ending = found === "edited" ? "new" : "old";
-      expectTold(scene, ending === "new");
-      assert.deepEqual((await coffer.interrupted()).sandboxes, []);
-      const plan = await coffer.plan(PLAN);
-      const [, before] = await plan.checkpoints();
-      // The state before is kept as soon as anything moves.
-      if (ending === "new") assert.equal(before?.automatic, true);
-      const wanted = ending === "new" ? before?.id : "kept";
-      await plan.restoreCheckpoint(wanted ?? "");
-      assert.equal(await stateOfSandboxes(ground, coffer), ending === "new" ? "later" : "edited");
-      return ending;
-    },
-  };
+/** How a commit ended, after recovery; throws when that is a mixture or not what was said. */
+export async function planCommitEnding(scene: Scene, plan: Plan): Promise<Ending> {
+  const ending = await settledEnding(scene, plan, "edited");
+  if (scene.told !== null && isNothing(outcomeOf(scene.told))) assert.equal(ending, "old");
+  return ending;
 }
 
 async function settledEnding(
@@ -195,6 +177,12 @@ async function settledEnding(
   return ending;
 }
 
-function reportOf(data: unknown): { readonly outcome: string } | undefined {
-  return (data as { readonly report?: { readonly outcome: string } } | undefined)?.report;
+/** The outcome that was told; an error without a report is from before anything. */
+function outcomeOf({ committed, error }: Told): PlanOutcome {
+  const data = (error?.data ?? {}) as { readonly report?: { readonly outcome: PlanOutcome } };
+  return committed ?? data.report?.outcome ?? "refused";
+}
+
+function isNothing(outcome: PlanOutcome): boolean {
+  return outcome === "aborted" || outcome === "refused";
 }

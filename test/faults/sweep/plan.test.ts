@@ -1,10 +1,6 @@
 import { defineSweep } from "../define-sweep.ts";
-import {
-  planCheckpointShape,
-  planCommitShape,
-  planRestoreShape,
-  planUndoShape,
-} from "../shapes/plan.ts";
+import { planCheckpointShape, planRestoreShape } from "../shapes/plan-checkpoint.ts";
+import { planCleanupShape, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 
 defineSweep(
   "a commit of two directories on two devices publishes all or nothing (R130, R219)",
@@ -13,3 +9,4 @@ defineSweep(
 defineSweep("an undo of such a commit takes all of it back or nothing (R219)", planUndoShape);
 defineSweep("a checkpoint of such a plan is kept whole or not at all (R207)", planCheckpointShape);
 defineSweep("a restore of such a plan brings all back or nothing (R205, R207)", planRestoreShape);
+defineSweep("a clean-up after such a commit can always be finished (R159)", planCleanupShape);

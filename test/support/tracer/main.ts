@@ -14,7 +14,8 @@ import {
   seize,
   type AtCall,
 } from "./ptrace.ts";
-import type { TraceOrder, TraceReport } from "./order.ts";
+import { ImageKeeper } from "./image-keeper.ts";
+import { type TraceOrder, type TraceReport, stoppedFile } from "./order.ts";
 
 if (process.arch !== "x64") throw new Error("the tracer knows the calls of x86-64 only");
 const [orderText = "", ...command] = process.argv.slice(2);
@@ -23,10 +24,12 @@ const order = JSON.parse(orderText) as TraceOrder;
 /** What also works where nothing can be changed any more. */
 const WITHOUT_CHANGE = ["openat2", "flock"];
 const AT_FDCWD = 0xffff_ff9c;
+const keeper = order.keep === undefined ? undefined : new ImageKeeper(order.keep);
 const report: { points: TraceReport["points"][number][]; fired: boolean } = {
   points: [],
   fired: false,
 };
+const isDeadly = order.result === undefined && order.stops !== true;
 const alive = new Set<number>();
 const pending = new Map<number, number>();
 
@@ -52,13 +55,14 @@ for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
   }
   alive.add(notice.thread);
   // A child that was just being born when the others were killed.
-  if (report.fired && order.result === undefined) killIfThere(notice.thread);
+  if (report.fired && isDeadly) killIfThere(notice.thread);
   const call = callOf(notice);
   if (call !== undefined) meet(notice.thread, call);
   goOn(notice);
 }
 
-writeFileSync(order.report, JSON.stringify(report));
+keeper?.keep();
+writeFileSync(order.report, JSON.stringify({ ...report, copies: keeper?.count }));
 if ("signal" in end) process.kill(process.pid, end.signal);
 else process.exitCode = end.code;
 
@@ -73,10 +77,15 @@ function meet(thread: number, call: AtCall): void {
   if (known === undefined || !isEffective(call, known.onlyIf)) return;
   const paths = known.operands.map((operand) => pathOf(thread, call, operand));
   if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
-  report.points.push({ call: known.name, paths, mainThread: thread === pid });
+  const kept = keeper?.keep();
+  report.points.push({ call: known.name, paths, mainThread: thread === pid, kept });
   if (!isMet(known.name)) return;
   report.fired = true;
-  if (order.result === undefined) {
+  if (order.stops === true) {
+    // The call is still done; on its way back every thread stops.
+    killIfThere(pid, "SIGSTOP");
+    writeFileSync(stoppedFile(order.report), String(pid));
+  } else if (order.result === undefined) {
     // Together, as the end of a session would do it.
     for (const one of alive) killIfThere(one);
   } else {
@@ -87,7 +96,8 @@ function meet(thread: number, call: AtCall): void {
 
 /** Whether the fault is due at the call that was just counted. */
 function isMet(name: string): boolean {
-  const { at, lasting } = order;
+  const { at, also = [], lasting } = order;
+  if (also.includes(report.points.length)) return true;
   if (lasting !== true || at === undefined) return report.points.length === at;
   return report.points.length >= at && !WITHOUT_CHANGE.includes(name);
 }
@@ -144,9 +154,9 @@ function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-function killIfThere(thread: number): void {
+function killIfThere(thread: number | undefined, signal: "SIGKILL" | "SIGSTOP" = "SIGKILL"): void {
   try {
-    process.kill(thread, "SIGKILL");
+    if (thread !== undefined) process.kill(thread, signal);
   } catch {
     // Gone already with the process it belongs to.
   }

@@ -6,10 +6,28 @@ export interface TraceOrder {
   readonly touching: readonly string[];
   /** At which of these calls the fault happens, from one; no fault when left out. */
   readonly at?: number;
+  /** Further ones. */
+  readonly also?: readonly number[];
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
   /** Whether every later call that changes something gives back the same. */
   readonly lasting?: boolean;
+  /** Whether the program is stopped there instead; its number is then in a file beside the report. */
+  readonly stops?: boolean;
+  /** What is kept of disks on the way. */
+  readonly keep?: KeepOrder;
+}
+
+/** Disks whose images are copied before each call that counts, and at the end, when something was written to them. */
+export interface KeepOrder {
+  /** The images; they lie on a file system that copies by sharing. */
+  readonly images: readonly string[];
+  /** For each image the file in which the kernel counts what is written to its device. */
+  readonly counters: readonly string[];
+  /** Where the copies go, as `<number>-<place of the image>`, both from zero. */
+  readonly into: string;
+  /** A folder whose file system is written out before each copy. */
+  readonly flushing?: string;
 }
 
 /** What the tracer saw. */
@@ -18,6 +36,15 @@ export interface TraceReport {
     readonly call: string;
     readonly paths: readonly string[];
     readonly mainThread: boolean;
+    /** The number of the copies that show the disks before the call. */
+    readonly kept?: number | undefined;
   }[];
   readonly fired: boolean;
+  /** How many copies were made; the last one shows the disks when the program had ended. */
+  readonly copies?: number;
+}
+
+/** Where the tracer writes the number of a process that it stopped. */
+export function stoppedFile(report: string): string {
+  return `${report}.stopped`;
 }

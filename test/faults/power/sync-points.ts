@@ -1,0 +1,99 @@
+import type { FaultPoint } from "../../support/faults.ts";
+import { OTHER_DEVICE } from "../ground.ts";
+import { type PowerBench, tryMoment } from "./define-power.ts";
+import { type Moment, type PoweredRun, type Writing, labelOf, runPowered } from "./lose-power.ts";
+
+const SYNCS = ["fsync", "fdatasync", "syncfs"];
+const ATTEMPTS = 4;
+/** How many later syncs are looked past when everything of the other disk is written. */
+const WINDOW = 2;
+
+/** A call that makes something durable. */
+export interface SyncPoint {
+  readonly point: FaultPoint;
+  /** The same in every run and on every file system; the same label may occur several times. */
+  readonly label: string;
+}
+
+/** The syncs of an operation, in their order. */
+export async function syncPointsOf(bench: PowerBench): Promise<SyncPoint[]> {
+  const { disks, shape, base, template } = bench;
+  const run = await runPowered(disks, base, shape, template, { writing: "only what is synced" });
+  run.drop();
+  const points = run.points.filter(({ call }) => SYNCS.includes(call));
+  return points.map((point) => ({ point, label: labelOf(point, disks.mountPoint) }));
+}
+
+/** How the disk without the syncs may fare: nothing but syncs helps it, and the other disk may be ahead of it. */
+export function harshest(syncs: readonly SyncPoint[]): readonly [Writing, Writing] {
+  const isSecond = syncs.every(({ label }) => label.includes(`/${OTHER_DEVICE}`));
+  const other = isSecond ? "all of the first disk" : "all of the second disk";
+  return ["only what is synced", other];
+}
+
+/** Syncs of one kind: what somebody would lose who forgot them in one place of the code. */
+export function kindOf({ label }: SyncPoint): string {
+  if (label.startsWith("syncfs")) return "syncs of a whole file system";
+  const isFile = /\.(tmp|part)$/.test(label);
+  if (label.includes("/state/plans/"))
+    return isFile ? "syncs of sandbox records" : "syncs of their folders";
+  if (/\/state\/(tx|done)/.test(label)) {
+    return isFile ? "syncs of transaction records" : "syncs of the folders of transactions";
+  }
+  if (label.includes("/sandboxes/"))
+    return isFile ? "syncs of records in the stage" : "syncs of stage folders";
+  return "syncs of real folders";
+}
+
+/**
+ * Leaves syncs out and lets the power fail at each moment after the first, until something is wrong: gives what. Null
+ * when nothing is, undefined when one of the calls was never met.
+ */
+export async function leaveOut(
+  bench: PowerBench,
+  syncs: readonly SyncPoint[],
+  writing: Writing,
+): Promise<string | null | undefined> {
+  const points = syncs.map(({ point }) => point);
+  const [point] = points;
+  const run = await runIncomplete(bench, points, writing);
+  if (run === null || point === undefined) return undefined;
+  try {
+    for (const moment of momentsAfter(run, point, writing)) {
+      const found = await tryMoment(bench, moment);
+      if ("violation" in found) return found.violation;
+    }
+    return null;
+  } finally {
+    run.drop();
+  }
+}
+
+async function runIncomplete(
+  { disks, shape, base, template }: PowerBench,
+  without: readonly FaultPoint[],
+  writing: Writing,
+): Promise<PoweredRun | null> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const run = await runPowered(disks, base, shape, template, { without, writing });
+    if (run.fired) return run;
+    run.drop();
+  }
+  return null;
+}
+
+/**
+ * The moments after a call. Where all of one disk is written every call makes a moment: there those up to a few syncs
+ * later are enough, and the end.
+ */
+function momentsAfter(run: PoweredRun, { at }: FaultPoint, writing: Writing): readonly Moment[] {
+  const later = run.moments.filter(
+    ({ points, told }) => told !== null || points.some((point) => point.at > at),
+  );
+  if (writing === "only what is synced") return later;
+  const syncs = run.points.filter((point) => point.at > at && SYNCS.includes(point.call));
+  const until = syncs[WINDOW]?.at ?? Infinity;
+  return later.filter(
+    ({ points, told }) => told !== null || points.some((point) => point.at <= until),
+  );
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { Cofferdam, Plan } from "../../../src/index.ts";
+import { type Ground, PLAN, openGround, stateOfSandbox } from "../ground.ts";
+import { type Shape, expectTold } from "../shape.ts";
+import { type Template, type TreeState, editTree } from "../tree.ts";
+import { BOTH, NAMED, createPlan, editPlan, makeTwo, stateOfBoth } from "./plan.ts";
+
+/** Both sandboxes are in the same state, whatever happened. */
+async function stateOfSandboxes(ground: Ground, coffer: Cofferdam): Promise<TreeState> {
+  const plan = await coffer.plan(PLAN);
+  const states = await Promise.all(
+    BOTH.map((id) => stateOfSandbox(ground, coffer, plan.sandbox(id).ref)),
+  );
+  assert.equal(states[0], states[1], "one sandbox is restored and the other is not");
+  return states[0] ?? "old";
+}
+
+async function editLater(plan: Plan): Promise<void> {
+  for (const id of BOTH) editTree(await plan.sandbox(id).getPath(), "programs", "later");
+}
+
+/** The checkpoint of such a plan. */
+export function planCheckpointShape(template: Template): Shape {
+  return {
+    name: `checkpoint of a plan, ${NAMED}`,
+    makeGround: () => makeTwo(template),
+    arrange: async (ground) => {
+      await using coffer = await openGround(ground);
+      await editPlan(await createPlan(ground, coffer));
+      return { operation: "plan.checkpoint", planId: PLAN, checkpointId: "kept" };
+    },
+    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judge: async (scene) => {
+      const { ground, coffer } = scene;
+      const plan = await coffer.plan(PLAN);
+      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
+      const isThere = (await plan.checkpoints()).length === 1;
+      expectTold(scene, isThere);
+      if (!isThere) await plan.checkpoint("kept");
+      await editLater(plan);
+      await plan.restoreCheckpoint("kept");
+      assert.equal(await stateOfSandboxes(ground, coffer), "edited");
+      return isThere ? "new" : "old";
+    },
+  };
+}
+
+/** The restore of such a checkpoint. */
+export function planRestoreShape(template: Template): Shape {
+  return {
+    name: `restore of a plan, ${NAMED}`,
+    makeGround: () => makeTwo(template),
+    arrange: async (ground) => {
+      await using coffer = await openGround(ground);
+      const plan = await createPlan(ground, coffer);
+      await editPlan(plan);
+      await plan.checkpoint("kept");
+      await editLater(plan);
+      return { operation: "plan.restoreCheckpoint", planId: PLAN, checkpointId: "kept" };
+    },
+    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judge: async (scene) => {
+      const { ground, coffer } = scene;
+      const found = await stateOfSandboxes(ground, coffer);
+      assert.ok(found !== "old");
+      const ending = found === "edited" ? "new" : "old";
+      expectTold(scene, ending === "new");
+      assert.deepEqual((await coffer.interrupted()).sandboxes, []);
+      const plan = await coffer.plan(PLAN);
+      const [, before] = await plan.checkpoints();
+      // The state before is kept as soon as anything moves.
+      if (ending === "new") assert.equal(before?.automatic, true);
+      const wanted = ending === "new" ? before?.id : "kept";
+      await plan.restoreCheckpoint(wanted ?? "");
+      assert.equal(await stateOfSandboxes(ground, coffer), ending === "new" ? "later" : "edited");
+      return ending;
+    },
+  };
+}
