@@ -32,17 +32,23 @@ export interface MemberProgress {
   /** Taken back and checked. */
   readonly undone: number[];
   readonly undoFailed: Map<number, unknown>;
+  /** Had nothing to do. */
+  readonly noop: Set<number>;
 }
+
+/** Hears of every member whose part of a phase is done. */
+export type TellProgress = (phase: "prepare" | "apply", done: number) => void;
 
 /** The progress of a transaction that has not begun. */
 export function noProgress(): MemberProgress {
-  return { failedAt: null, applied: [], undone: [], undoFailed: new Map() };
+  return { failedAt: null, applied: [], undone: [], undoFailed: new Map(), noop: new Set() };
 }
 
 /** The calls of all members, in order; every one of them may be repeated, except the commits of early members. */
 export class Members {
   readonly #context: MemberContext;
   readonly #progress: MemberProgress;
+  readonly #tell: TellProgress | undefined;
   /** What early members were about to change: an undo brings exactly this back. */
   readonly #states = new Map<number, StateBefore>();
   readonly #results = new Map<number, CommitResult>();
@@ -52,10 +58,12 @@ export class Members {
     context: MemberContext,
     members: readonly Member[],
     progress: MemberProgress = noProgress(),
+    tell?: TellProgress,
   ) {
     this.#context = context;
     this.#members = members;
     this.#progress = progress;
+    this.#tell = tell;
   }
 
   /** The members as they stand in the intent. */
@@ -82,7 +90,9 @@ export class Members {
         const own = { ...options, ...(member.expect !== undefined && { expect: member.expect }) };
         return callOf(member.strategy, "prepare")(member.ref, this.#part(at), own);
       });
+      if (isNoop(record)) this.#progress.noop.add(at);
       prepared.push({ ...member, record });
+      this.#tell?.("prepare", prepared.length);
     }
     this.#members = prepared;
   }
@@ -110,7 +120,9 @@ export class Members {
       await this.#noting(at, async () => {
         check();
         this.#states.set(at, stateBefore(location, await strategy.diff(ref, options)));
-        this.#results.set(at, await strategy.commit(ref, options));
+        const result = await strategy.commit(ref, options);
+        if (result?.noop === true) this.#progress.noop.add(at);
+        this.#results.set(at, result);
         this.#progress.applied.push(at);
       });
     }
@@ -141,6 +153,7 @@ export class Members {
     if (way === "early") return this.#results.get(at) ?? null;
     const result = await callOf(strategy, "commitPrepared")(ref, this.#part(at));
     this.#progress.applied.push(at);
+    this.#tell?.("apply", this.#progress.applied.length);
     return result;
   }
 

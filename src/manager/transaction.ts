@@ -8,6 +8,7 @@ import {
 import type { OpenTransaction } from "../journal/open-transaction.ts";
 import type { Done, TransactionKind } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
+import type { Json } from "../model/sandbox-ref.ts";
 import { type Engine, timestamp } from "./engine.ts";
 import { restated, rollbackError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
@@ -26,6 +27,8 @@ export interface TransactionJob {
   readonly kind: TransactionKind;
   readonly members: readonly Member[];
   readonly options: CommitOptions;
+  /** The plan whose listeners hear how far it is; nobody does unless given. */
+  readonly planId?: string;
   /** Is told how far it came. */
   readonly progress?: MemberProgress;
 }
@@ -46,7 +49,10 @@ export async function runTransaction(
 ): Promise<readonly (CommitResult | null)[]> {
   using hold = holdSignals();
   const context = { gid: gidOf(engine, job.ulid), ulid: job.ulid, kind: job.kind };
-  const members = new Members(context, job.members, job.progress);
+  const tell = teller(engine, job);
+  const members = new Members(context, job.members, job.progress, (phase, done) =>
+    tell("plan.advanced", { phase, done }),
+  );
   const signals = [hold.interrupted, ...(job.options.signal ? [job.options.signal] : [])];
   const signal = AbortSignal.any(signals);
   const locations = job.members.map(({ location }) => location);
@@ -56,7 +62,15 @@ export async function runTransaction(
   await using transaction = await engine.log.begin(job.ulid, intent);
   const run = new TransactionRun(engine, transaction, context, members, details.message);
   // Awaited here: without it the locks would be given back while the transaction runs.
-  return await run.run({ ...job.options, signal });
+  return await run.run({ ...job.options, signal }, tell);
+}
+
+type Tell = (name: string, data?: { readonly [key: string]: Json }) => void;
+
+function teller(engine: Engine, { planId, ulid, kind, members }: TransactionJob): Tell {
+  if (planId === undefined) return () => undefined;
+  const about = { planId, transaction: ulid, kind, members: members.length };
+  return (name, data = {}) => engine.emit(name, { ...about, ...data });
 }
 
 /** What the members answered; null for one whose answer went with the process that asked. */
@@ -85,7 +99,7 @@ export class TransactionRun {
   }
 
   /** The whole way, from the first prepare on. */
-  async run(options: CommitOptions): Promise<Results> {
+  async run(options: CommitOptions, tell: Tell): Promise<Results> {
     const check = (): void => refuseInterrupted(this.#context.kind, options.signal);
     try {
       await this.#members.prepare(options, check);
@@ -93,6 +107,7 @@ export class TransactionRun {
       const details = { message: this.#message, at: timestamp(this.#engine) };
       const { intents } = this.#members;
       await this.#transaction.writeIntent(intentOf("prepared", this.#context, intents, details));
+      tell("plan.prepared");
       await this.#members.fence(options, check);
       await this.#members.commitEarly(options, check);
       check();
@@ -101,6 +116,7 @@ export class TransactionRun {
       throw thrown;
     }
     await this.#decide();
+    tell("plan.decided");
     return this.apply("takeBack");
   }
 

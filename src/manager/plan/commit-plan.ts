@@ -53,6 +53,7 @@ export function commitPlan(
         return await new PlanCommit(engine, planId, options).run(all);
       });
       if (report === null) throw unknownPlan(planId, "commit");
+      engine.emit("plan.committed", { planId, outcome: report.outcome, order: report.order });
       await engine.undo.settle(engine);
       return report;
     } catch (thrown) {
@@ -175,7 +176,8 @@ class PlanCommit {
       begun = await this.#begin(repaired, ulid);
       const members = begun.map((member): Member => this.#member(member, expected));
       const options = this.#memberOptions();
-      const job = { ulid, kind: "commit", members, options, progress } as const;
+      const { planId } = parts;
+      const job = { ulid, kind: "commit", planId, members, options, progress } as const;
       const results = await runTransaction(engine, job);
       return await this.#finished(own(), results);
     } catch (thrown) {
@@ -319,7 +321,8 @@ class PlanCommit {
       await moveIfPossible(guarded.engine, record, isSettled ? "ACTIVE" : "ERRORED", changes);
     }
     const outcome = isSettled ? "aborted" : "in-doubt";
-    const told = failureReport(parts, outcome, thrown, progress);
+    const keptAt = isSettled ? null : log.folderOf(ulid);
+    const told = failureReport(parts, outcome, thrown, progress, keptAt);
     const notAttempted = [...told.notAttempted, ...later.map(({ resourceId }) => resourceId)];
     const report = { ...told, notAttempted };
     this.#engine.emit("plan.commitFailed", { planId: this.#planId, outcome }, "warning");

@@ -41,19 +41,25 @@ export function successReport(
   };
 }
 
-/** The report of a commit that failed, by how far it came. */
+/** The report of a commit that failed, by how far it came; `keptAt` is where what is needed to settle it lies. */
 export function failureReport(
   parts: ReportParts,
   outcome: PlanOutcome,
   thrown: unknown,
   progress: MemberProgress,
+  keptAt: string | null = null,
 ): CommitReport {
   const idOf = (at: number): string => parts.members[at]?.resourceId ?? "";
-  const touched = new Set([...progress.applied, ...progress.undone, ...progress.undoFailed.keys()]);
+  const touched = new Set([
+    ...progress.applied,
+    ...progress.undone,
+    ...progress.undoFailed.keys(),
+    ...progress.noop,
+  ]);
   const failed = progress.failedAt === null ? null : idOf(progress.failedAt);
   const rollbackFailed = [...progress.undoFailed].map(([at, error]): [string, FailedRollback] => [
     idOf(at),
-    { reason: describeThrown(error), undoDataAt: undoDataOf(error) },
+    { reason: describeThrown(error), undoDataAt: undoDataOf(error) ?? keptAt },
   ]);
   const untouched = parts.members
     .map(({ resourceId }, at) => [resourceId, at] as const)
@@ -63,7 +69,8 @@ export function failureReport(
     order: progress.applied.map(idOf),
     failedId: failed,
     cause: describeThrown(thrown),
-    rolledBack: progress.undone.map(idOf),
+    rolledBack: progress.undone.filter((at) => !progress.noop.has(at)).map(idOf),
+    rollbackNoop: [...progress.noop].map(idOf),
     rollbackFailed: Object.fromEntries(rollbackFailed),
     notAttempted: untouched.map(([id]) => id),
   };

@@ -33,6 +33,7 @@ export function undoPlan(
   return whole(engine, planId, "undoCommit", options, async (members) => {
     const committed = inCommitOrder(members.filter(({ record }) => record.status === "COMMITTED"));
     await undoTogether(engine, committed, "undoCommit", options);
+    engine.emit("plan.undone", { planId });
     return {
       planId,
       succeeded: committed.toReversed().map(({ resourceId }) => resourceId),

@@ -54,6 +54,7 @@ async function undoReal(
   options: CallOptions,
 ): Promise<void> {
   const ulid = engine.ids.next();
+  const planId = members[0]?.record.ref.planId ?? "";
   const begun = await begin(engine, members, operation, ulid);
   const prepared = begun.filter(({ capabilities }) => classOf(capabilities) === "twoPhase");
   const others = begun.filter(({ capabilities }) => classOf(capabilities) !== "twoPhase");
@@ -66,7 +67,7 @@ async function undoReal(
       undoes: undoneCommit(engine, record),
     }));
     if (parts.length > 0)
-      await runTransaction(engine, { ulid, kind: "undo", members: parts, options });
+      await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options });
   } catch (thrown) {
     await settleFailure(engine, begun, ulid, thrown);
   }
