@@ -8,6 +8,7 @@ const PROMISES = [
   "path",
   "pathCalls",
   "checkpoints",
+  "forks",
   "changeTracking",
 ];
 

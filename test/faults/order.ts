@@ -34,8 +34,9 @@ export type Operation =
       readonly planId: string;
       readonly checkpointId: string;
     }
+  | { readonly operation: "plan.fork"; readonly planId: string; readonly name: string }
   | {
-      readonly operation: "plan.commit" | "plan.undo";
+      readonly operation: "plan.commit" | "plan.undo" | "plan.cleanup";
       readonly planId: string;
     }
   | {

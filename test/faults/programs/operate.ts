@@ -1,5 +1,5 @@
 import { mkdirSync, writeSync } from "node:fs";
-import { SandboxError, openCofferdam } from "../../../src/index.ts";
+import { type Plan, SandboxError, openCofferdam } from "../../../src/index.ts";
 import type { Order, Told } from "../order.ts";
 
 /** Opens the sandboxes and does one thing with them, as any program of a user would. */
@@ -21,13 +21,7 @@ try {
       return coffer.create(order.planId, order.resource, { strategy: order.strategy });
     }
     if ("planId" in order) {
-      const plan = await coffer.plan(order.planId);
-      if ("checkpointId" in order) {
-        const isNew = order.operation === "plan.checkpoint";
-        await plan[isNew ? "checkpoint" : "restoreCheckpoint"](order.checkpointId);
-      } else {
-        await (order.operation === "plan.commit" ? plan.commit() : plan.undo());
-      }
+      await operateOnPlan(await coffer.plan(order.planId));
       return undefined;
     }
     const sandbox = coffer.sandbox(order.ref);
@@ -52,6 +46,16 @@ try {
         break;
     }
     return order.ref;
+  }
+
+  async function operateOnPlan(plan: Plan): Promise<void> {
+    if (order.operation === "plan.checkpoint") await plan.checkpoint(order.checkpointId);
+    if (order.operation === "plan.restoreCheckpoint")
+      await plan.restoreCheckpoint(order.checkpointId);
+    if (order.operation === "plan.fork") await plan.fork(order.name);
+    if (order.operation === "plan.commit") await plan.commit();
+    if (order.operation === "plan.undo") await plan.undo();
+    if (order.operation === "plan.cleanup") await plan.cleanup();
   }
 } catch (error) {
   if (!(error instanceof SandboxError)) throw error;

@@ -1,60 +1,9 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import type { Cofferdam, Plan } from "../../../src/index.ts";
-import {
-  type Ground,
-  OTHER_DEVICE,
-  PLAN,
-  makeGround,
-  openGround,
-  stateOfResource,
-  stateOfSandbox,
-} from "../ground.ts";
+import type { Plan } from "../../../src/index.ts";
+import { PLAN, openGround } from "../ground.ts";
 import { type Ending, type Scene, type Shape, expectTold } from "../shape.ts";
-import { SUBJECTS } from "../subjects.ts";
-import { type Template, editTree } from "../tree.ts";
-
-const MEMBERS = ["first", "second"] as const;
-
-/** The second tree lies on another device, so that its stage lies apart from that of the first. */
-function secondPlace({ folder }: Ground): string {
-  return join(folder, OTHER_DEVICE, "real");
-}
-
-function makeTwo(template: Template): Ground {
-  const ground = makeGround(SUBJECTS.copy, template);
-  const device = join(ground.folder, OTHER_DEVICE);
-  execFileSync("mkdir", [device]);
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", device]);
-  execFileSync("cp", ["-a", template.tree, secondPlace(ground)]);
-  return ground;
-}
-
-async function editedPlan(ground: Ground, coffer: Cofferdam): Promise<Plan> {
-  const plan = await coffer.plan(PLAN, [
-    { id: "first", type: "fs-directory", location: ground.resource.location },
-    {
-      id: "second",
-      type: "fs-directory",
-      location: secondPlace(ground),
-      sandboxStrategy: "copy_on_write",
-    },
-  ]);
-  for (const id of MEMBERS) {
-    editTree(await plan.sandbox(id).getPath(), "programs", "edited");
-  }
-  return plan;
-}
-
-/** Both trees are in the same state, whatever happened. */
-function stateOfBoth(ground: Ground): "old" | "edited" | "later" {
-  const first = stateOfResource(ground);
-  const location = secondPlace(ground);
-  const second = stateOfResource({ ...ground, resource: { ...ground.resource, location } });
-  assert.equal(first, second, "one resource is new and the other is old");
-  return first;
-}
+import type { Template } from "../tree.ts";
+import { editLater, editedPlan, makeTwo, stateOfBoth, stateOfSandboxes } from "../two-devices.ts";
 
 /** The commit of two directories on two devices, an overlay and a copy. */
 export function planCommitShape(template: Template): Shape {
@@ -104,23 +53,6 @@ export function planUndoShape(template: Template): Shape {
       return ending;
     },
   };
-}
-
-/** Both sandboxes are in the same state, whatever happened. */
-async function stateOfSandboxes(
-  ground: Ground,
-  coffer: Cofferdam,
-): Promise<"old" | "edited" | "later"> {
-  const plan = await coffer.plan(PLAN);
-  const states = await Promise.all(
-    MEMBERS.map((id) => stateOfSandbox(ground, coffer, plan.sandbox(id).ref)),
-  );
-  assert.equal(states[0], states[1], "one sandbox is restored and the other is not");
-  return states[0] ?? "old";
-}
-
-async function editLater(plan: Plan): Promise<void> {
-  for (const id of MEMBERS) editTree(await plan.sandbox(id).getPath(), "programs", "later");
 }
 
 /** The checkpoint of such a plan. */
