@@ -21,6 +21,7 @@ export { Plan } from "./manager/plan/plan.ts";
 export type { PlanDescription, PlanDiff } from "./manager/plan/plan.ts";
 export type { PlanCheckpointDescription } from "./manager/checkpoints/checkpoint-plan.ts";
 export type { PlanCommitOptions } from "./manager/plan/commit-plan.ts";
+export type { ForkOptions } from "./manager/plan/fork-plan.ts";
 export type { Blocker, PlanPromise } from "./manager/plan/plan-promise.ts";
 export type {
   AbandonedOptions,

@@ -10,6 +10,7 @@ const PROMISES = [
   "path",
   "pathCalls",
   "checkpoints",
+  "forks",
   "changeTracking",
 ];
 

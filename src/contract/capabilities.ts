@@ -16,6 +16,8 @@ export interface StrategyCapabilities {
   readonly pathCalls?: boolean;
   /** `native`: constant or cheap snapshots; `emulated`: copies; `none`: checkpoint calls are refused. Default `none`. */
   readonly checkpoints?: "native" | "emulated" | "none";
+  /** `fork` makes a second sandbox from a checkpoint of the first; needs checkpoints. */
+  readonly forks?: boolean;
   /** `exact`: knows what changed; `scan`: compares. Default `scan`. */
   readonly changeTracking?: "exact" | "scan";
 }
@@ -30,6 +32,7 @@ export interface DeclaredCapabilities {
   readonly path: boolean;
   readonly pathCalls: boolean;
   readonly checkpoints: "native" | "emulated" | "none";
+  readonly forks: boolean;
   readonly changeTracking: "exact" | "scan";
 }
 
@@ -44,6 +47,7 @@ export function withDefaults(declared: StrategyCapabilities | undefined): Declar
     path: declared?.path ?? false,
     pathCalls: declared?.pathCalls ?? false,
     checkpoints: declared?.checkpoints ?? "none",
+    forks: declared?.forks ?? false,
     changeTracking: declared?.changeTracking ?? "scan",
   };
 }

@@ -11,6 +11,7 @@ export const METHODS_OF_CAPABILITY = {
   decides: ["commitDeciding", "decided"],
   path: ["getPath"],
   pathCalls: ["list", "remove", "rename"],
+  forks: ["fork"],
 } as const satisfies Partial<
   Record<keyof StrategyCapabilities, readonly (keyof SandboxStrategy)[]>
 >;
@@ -36,6 +37,7 @@ const VALUES: Readonly<Record<keyof StrategyCapabilities, ValueCheck>> = {
   path: flag,
   pathCalls: flag,
   checkpoints: oneOf("native", "emulated", "none"),
+  forks: flag,
   changeTracking: oneOf("exact", "scan"),
 };
 

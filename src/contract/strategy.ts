@@ -185,6 +185,17 @@ export interface SandboxStrategy {
   dropUndo?(ref: SandboxRef): Promise<boolean>;
   /** Capability `outcome`: whether the commit of this transaction happened. */
   outcome?(ref: SandboxRef, tx: TransactionPart): Promise<"committed" | "aborted" | "unknown">;
+  /**
+   * Capability `forks`: makes a sandbox as `create` does, of the same resource in another plan. It begins with a kept
+   * state of `source` and with the base of that state, not with a new one: what others changed since is a conflict
+   * for both. Neither needs the other afterwards. On failure it removes everything it made.
+   */
+  fork?(
+    source: SandboxRef,
+    checkpointId: string,
+    planId: string,
+    options?: CallOptions,
+  ): Promise<SandboxRef>;
   /** Drops one checkpoint. */
   deleteCheckpoint?(ref: SandboxRef, checkpointId: string): Promise<void>;
   /** Whether this strategy can work here, tried for real at the given place. */

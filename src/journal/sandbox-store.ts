@@ -1,19 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
-import { fileNameOf, idKey } from "./id-key.ts";
+import { idKey } from "./id-key.ts";
 import { NO_CHECKPOINTS, PLAN_CHECKPOINTS, type PlanCheckpoints } from "./plan-checkpoints.ts";
-import {
-  createRecord,
-  hasFields,
-  readRecordSync,
-  type RecordFormat,
-  writeRecord,
-} from "./record-file.ts";
+import { type LeftDraft, PlanDraft, draftsIn } from "./plan-draft.ts";
+import { PLAN, creationsIn, isMark, markFile, readNames, recordFile } from "./plan-files.ts";
+import { createRecord, readRecordSync, writeRecord } from "./record-file.ts";
 import { SANDBOX_RECORD, type SandboxRecord } from "./sandbox-record.ts";
 
 /** Names a sandbox without saying anything about it. */
@@ -36,19 +32,6 @@ export interface EmptyPlan {
   remove(): Promise<void>;
 }
 
-interface PlanRecord {
-  readonly planId: string;
-}
-
-const PLAN: RecordFormat<PlanRecord> = {
-  name: "plan",
-  version: 1,
-  isData: (value): value is PlanRecord => hasFields(value, { planId: "string" }),
-};
-
-/** Names of marks: hidden, so that nobody takes them for sandboxes. */
-const MAKING = ".making-";
-
 /** The records of all plans and sandboxes. Callers hold the plan's lock while they change something. */
 export class SandboxStore {
   readonly #plans: string;
@@ -65,10 +48,25 @@ export class SandboxStore {
   /** Makes the plan's folder if it is not there. Needs no lock; may meet ENOENT when another takes the plan away. */
   async ensurePlan(planId: string): Promise<void> {
     const folder = this.#folder(planId);
-    if (readRecordSync(join(folder, "plan.json"), PLAN) !== null) return;
+    if (this.hasPlan(planId)) return;
     mkdirSync(join(folder, "sandboxes"), { recursive: true, mode: 0o700 });
     await createRecord(join(folder, "plan.json"), PLAN, { planId });
     await syncFolder(this.#plans);
+  }
+
+  /** Begins a plan that appears whole or not at all. */
+  draftPlan(planId: string): Promise<PlanDraft> {
+    return PlanDraft.begin(this.#folder(planId), planId);
+  }
+
+  /** Plans that never appeared, of living processes or dead ones. */
+  drafts(): LeftDraft[] {
+    return draftsIn(this.#plans);
+  }
+
+  /** Whether there is a plan with this id, also one that has no sandbox yet. */
+  hasPlan(planId: string): boolean {
+    return readRecordSync(join(this.#folder(planId), "plan.json"), PLAN) !== null;
   }
 
   /** The record of one sandbox; null when there is none. */
@@ -125,11 +123,7 @@ export class SandboxStore {
 
   /** The sandboxes of all plans that are being made, by living processes or dead ones. */
   creations(): Creation[] {
-    return this.#keys().flatMap((key) => {
-      const folder = join(this.#plans, key, "sandboxes");
-      const marks = readNames(folder).filter((name) => name.startsWith(MAKING));
-      return marks.flatMap((name) => readIfWhole(join(folder, name)) ?? []);
-    });
+    return this.#keys().flatMap((key) => creationsIn(join(this.#plans, key)));
   }
 
   /** The plans that have no sandbox and are not getting one. */
@@ -195,7 +189,7 @@ export class SandboxStore {
 
   #isEmpty(folder: string): boolean {
     const names = readNames(join(folder, "sandboxes"));
-    return names.every((name) => name.startsWith(".") && !name.startsWith(MAKING));
+    return names.every((name) => name.startsWith(".") && !isMark(name));
   }
 
   #names(folder: string): string[] {
@@ -225,29 +219,10 @@ export class SandboxStore {
   }
 
   #mark({ planId, sandboxId }: SandboxName): string {
-    return join(this.#folder(planId), "sandboxes", `${MAKING}${fileNameOf(sandboxId)}.json`);
+    return markFile(this.#folder(planId), sandboxId);
   }
 
   #file(planId: string, sandboxId: string): string {
-    return join(this.#folder(planId), "sandboxes", `${fileNameOf(sandboxId)}.json`);
-  }
-}
-
-/** A mark that cannot be read says nothing, and stays for somebody to look at. */
-function readIfWhole(file: string): Creation | null {
-  try {
-    return readRecordSync(file, CREATION);
-  } catch (error) {
-    if (error instanceof RecordDamagedError) return null;
-    throw error;
-  }
-}
-
-function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
+    return recordFile(this.#folder(planId), sandboxId);
   }
 }

@@ -88,7 +88,7 @@ async function makeTracked(
     await engine.store.beginCreation(creation);
     const made = await raw.create(planId, resource, signal === undefined ? {} : { signal });
     const ref = checkedRef(made, { planId, resource, name, chosenBy });
-    await recordOrRemove(guarded, newRecord(guarded, ref, resource, sequence));
+    await recordOrRemove(guarded, newRecord(engine, ref, resource, sequence));
     engine.store.endCreation(creation);
     engine.emit("sandbox.created", { ...eventData(ref), sandboxId: ref.sandboxId });
     return ref;
@@ -132,8 +132,9 @@ async function recordOrRemove({ engine, raw }: Guarded, record: SandboxRecord): 
   }
 }
 
-function newRecord(
-  { engine }: Guarded,
+/** The first record of a sandbox. */
+export function newRecord(
+  engine: Engine,
   ref: SandboxRef,
   resource: Resource,
   sequence: number,
@@ -181,8 +182,8 @@ function checkArguments(planId: unknown, resource: Partial<Resource> | null | un
 }
 
 /** A strategy's ref as JSON, checked: everything later relies on it. */
-function checkedRef(
-  made: SandboxRef,
+export function checkedRef(
+  made: SandboxRef | undefined,
   expected: { planId: string; resource: Resource; name: string; chosenBy: StrategyOrigin },
 ): SandboxRef {
   const { planId, resource, name, chosenBy } = expected;

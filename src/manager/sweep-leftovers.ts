@@ -1,5 +1,6 @@
 import { PlanBusyError, describeThrown } from "../errors/index.ts";
 import type { Creation } from "../journal/creation-record.ts";
+import type { LeftDraft } from "../journal/plan-draft.ts";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { type Engine, type Guarded, guardedOf } from "./engine.ts";
@@ -14,6 +15,8 @@ export async function sweepLeftovers(engine: Engine): Promise<void> {
     engine.store.sweepRemoved();
     return Promise.resolve();
   });
+  for (const draft of engine.store.drafts())
+    await attempt(engine, draft.lockFile, () => sweepDraft(engine, draft));
   for (const creation of engine.store.creations())
     await attempt(engine, creation.sandboxId, () => sweepCreation(engine, creation));
   for (const { lockFile, remove } of engine.store.emptyPlans()) {
@@ -29,6 +32,17 @@ export async function discardCreation({ engine, raw }: Guarded, creation: Creati
   const { planId, sandboxId, resource } = creation;
   await raw.discardCreation?.(planId, resource, sandboxId);
   engine.store.endCreation(creation);
+}
+
+async function sweepDraft(engine: Engine, draft: LeftDraft): Promise<void> {
+  await using lock = await lockAtOnce(draft.lockFile);
+  if (lock === null) return;
+  for (const { planId, sandboxId, strategyName, resource } of draft.creations()) {
+    const { raw } = await guardedOf(engine, strategyName);
+    await raw.discardCreation?.(planId, resource, sandboxId);
+    engine.emit("creation.discarded", { planId, sandboxId, strategyName });
+  }
+  draft.remove();
 }
 
 async function sweepCreation(engine: Engine, creation: Creation): Promise<void> {

@@ -5,6 +5,7 @@ import { COMMIT } from "./areas/commit.ts";
 import { CONFLICTS } from "./areas/conflicts.ts";
 import { CONTRACT } from "./areas/contract.ts";
 import { DIFF } from "./areas/diff.ts";
+import { FORKS } from "./areas/forks.ts";
 import { ISOLATION } from "./areas/isolation.ts";
 import { NEW_PROCESS } from "./areas/new-process.ts";
 import { PATH_CALLS } from "./areas/path-calls.ts";
@@ -27,6 +28,7 @@ const AREAS = [
   ROLLBACK,
   STATUS,
   CHECKPOINTS,
+  FORKS,
   SECURITY,
   CONFLICTS,
   CLEANUP,

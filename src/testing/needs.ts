@@ -31,5 +31,12 @@ export const NO_CHECKPOINTS = need(
   "keeps checkpoints",
   ({ checkpoints }) => checkpoints === "none",
 );
+/** A second sandbox can begin with what the first one holds. */
+export const WITH_FORKS = need(
+  "cannot fork",
+  ({ forks, checkpoints }) => forks && checkpoints !== "none",
+);
+/** No sandbox can begin with what another one holds. */
+export const NO_FORKS = need("can fork", ({ forks }) => !forks);
 /** Commits have two phases. */
 export const TWO_PHASE = need("cannot prepare", ({ prepare }) => prepare);

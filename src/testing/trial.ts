@@ -5,6 +5,7 @@ import { unguarded, withDefaults } from "../index.ts";
 import type {
   Cofferdam,
   DeclaredCapabilities,
+  ForkOptions,
   Resource,
   SandboxRef,
   SandboxStatus,
@@ -76,6 +77,14 @@ export class Trial implements AsyncDisposable {
     const ref = await this.cofferdam.create(planId, resource, { strategy: this.strategyName });
     this.#refs.push(ref);
     return ref;
+  }
+
+  /** Makes a second plan from the one of a sandbox, and gives its sandbox of the same resource. */
+  async fork(ref: SandboxRef, name: string, options?: ForkOptions): Promise<SandboxRef> {
+    const plan = await this.cofferdam.plan(ref.planId);
+    const forked = (await plan.fork(name, options)).sandbox(ref.resourceId).ref;
+    this.#refs.push(forked);
+    return forked;
   }
 
   /** Frees a sandbox, as the rule's own step. */

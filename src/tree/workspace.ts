@@ -64,6 +64,8 @@ export interface Workspace {
   recorded?(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null>;
   /** Whether the workspace can lie where the resource's property `workspaceDirectory` says. */
   readonly canLieElsewhere?: boolean;
+  /** Folders outside the sandbox's own that hold parts of it; none unless told. */
+  borrowedFrom?(place: OpenPlace): Promise<readonly BytePath[]>;
   /** How the base of this sandbox is verified against the real tree. */
   baseCheck(place: OpenPlace): Promise<BaseCheck>;
   /** Content of a file as the sandbox sees it. */
@@ -95,6 +97,16 @@ export interface Workspace {
   checkpoint(place: OpenPlace, checkpointId: string): Promise<void>;
   /** All or nothing: on failure the workspace is as before. */
   restore(place: OpenPlace, checkpointId: string): Promise<void>;
+  /**
+   * Builds the workspace below `place.directory`, which exists and is empty, from a checkpoint of another sandbox of the
+   * same resource, which must be free to go away afterwards.
+   */
+  fork(
+    from: OpenPlace,
+    checkpointId: string,
+    place: SandboxPlace,
+    options?: CallOptions,
+  ): Promise<void>;
   deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void>;
   /** Removes everything below `place.directory`. Idempotent. Gives what could not be removed. */
   destroy(place: SandboxPlace): Promise<readonly string[]>;

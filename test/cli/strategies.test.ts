@@ -52,6 +52,7 @@ test("answers in this form", () => {
     "changeTracking",
     "checkpoints",
     "decides",
+    "forks",
     "isolation",
     "outcome",
     "path",

@@ -104,6 +104,7 @@ describe("capabilities", () => {
       path: false,
       pathCalls: false,
       checkpoints: "none",
+      forks: false,
       changeTracking: "scan",
     };
     expect(withDefaults(undefined)).toEqual(nothing);

@@ -69,7 +69,12 @@ async function live(
     await sandbox.checkpoint("one");
     await sandbox.remove("b");
     await sandbox.restoreCheckpoint("one");
-    await (await cofferdam.plan("My Plan")).checkpoint("of-the-plan");
+    const plan = await cofferdam.plan("My Plan");
+    await plan.checkpoint("of-the-plan");
+    const fork = await plan.fork("My Fork");
+    look(life);
+    look({ ...life, sandbox: fork.sandbox("shop") });
+    await fork.cleanup();
   }
   await sandbox.getPath();
   look(life);
@@ -99,7 +104,7 @@ test.for([
         [],
       );
     });
-    expect(looks).toBe(5);
+    expect(looks).toBe(strategy === "none" ? 5 : 7);
   },
 );
 

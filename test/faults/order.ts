@@ -37,6 +37,7 @@ export type Operation =
       readonly planId: string;
       readonly checkpointId: string;
     }
+  | { readonly operation: "plan.fork"; readonly planId: string; readonly name: string }
   | {
       readonly operation: PlanOperation;
       readonly planId: string;

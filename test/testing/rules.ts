@@ -101,6 +101,18 @@ export const DEFECT_OF_RULE: Readonly<Record<string, Readonly<Record<string, str
     "are possible before any edit and after a rollback; a restore makes it active (R206)":
       "RestoresNothingLater",
   },
+  forks: {
+    "begins with the exact present state: deletions, links, modes and empty folders": "ForksClosed",
+    "begins with the state of a checkpoint, whatever was edited since": "ForksThePresent",
+    "goes its own way: no edit in one reaches the other": "SharesForks",
+    "finds what others changed since the first sandbox was made": "ForksAnew",
+    "makes the other one's edits of the same file a conflict when it commits, both ways":
+      "ForksOverlook",
+    "commits beside the other one's edits of other files": "ForksAddNothing",
+    "stays whole when the one that it was made from is cleaned up": "CleanupEndsForks",
+    "leaves the one that it was made from whole when it is cleaned up": "CleanupEndsOrigins",
+    "leaves nothing when both are cleaned up, and never touches the resource": "LeaksForks",
+  },
   "paths and links": {
     "never goes through a link that leads out, whoever made it (R227)": "ReadsThroughLinks",
     "neither reads nor replaces what a link to a file outside points to (R227)":
@@ -187,6 +199,9 @@ export const KEPT_BY_ENGINE: Readonly<Record<string, Readonly<Record<string, str
   checkpoints: {
     "refuses unknown, duplicate and malformed ids (R200)": REFUSED_BY_ENGINE,
     "are refused as unsupported by a strategy that keeps none (R203)": REFUSED_BY_ENGINE,
+  },
+  forks: {
+    "is refused as unsupported by a strategy that cannot": REFUSED_BY_ENGINE,
   },
   "paths and links": {
     "refuses absolute paths, ways up and zero bytes in every call (R227)": REFUSED_BY_ENGINE,

@@ -116,7 +116,8 @@ async function keepUnder(
   throw failed.thrown;
 }
 
-function refuseOtherMembers(
+/** Refuses a checkpoint of other sandboxes than the plan now has. */
+export function refuseOtherMembers(
   members: readonly PlanMember[],
   { id, members: kept }: PlanCheckpointRecord,
 ): void {

@@ -55,6 +55,11 @@ async function readyMembers(call: PlanCheckpointCall): Promise<PlanMember[]> {
       throw inContext(checkpointError(checkpointId, "unsupported"), record.ref);
     assertAllowed(record, operation);
   }
+  return repaired(members);
+}
+
+/** The same members, those with a workspace that was known to be wrong rebuilt. */
+export async function repaired(members: readonly PlanMember[]): Promise<PlanMember[]> {
   const ready: PlanMember[] = [];
   for (const member of members) {
     const { guarded, record } = member;
@@ -67,7 +72,11 @@ async function readyMembers(call: PlanCheckpointCall): Promise<PlanMember[]> {
 
 /** Lets every strategy keep the present state, or none: what was kept before a failure is dropped again. */
 export async function keepAll(
-  { checkpointId, operation, options }: PlanCheckpointCall,
+  {
+    checkpointId,
+    operation,
+    options,
+  }: Pick<PlanCheckpointCall, "checkpointId" | "operation" | "options">,
   members: readonly PlanMember[],
 ): Promise<readonly KeptMember[]> {
   const kept: KeptMember[] = [];

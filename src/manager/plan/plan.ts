@@ -20,6 +20,7 @@ import {
   restorePlan,
 } from "../checkpoints/checkpoint-plan.ts";
 import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
+import { type ForkOptions, forkPlan } from "./fork-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { unknownPlan, unknownResource } from "./plan-members.ts";
 import { type PlanPromise, promiseOf } from "./plan-promise.ts";
@@ -165,6 +166,17 @@ export class Plan {
   /** The checkpoints of the plan in the order of their creation. */
   checkpoints(): Promise<readonly PlanCheckpointDescription[]> {
     return Promise.resolve().then(() => listPlanCheckpoints(this.#engine, this.id));
+  }
+
+  /**
+   * Makes a second plan with sandboxes of the same resources, which begin with the present state of this one's, or with
+   * that of a checkpoint. From then on both go their own ways; what one commits is a conflict for the other where both
+   * changed it.
+   * @throws UnsupportedStrategyError when a strategy cannot fork, SandboxCreationError when there is such a plan already.
+   */
+  async fork(name: string, options?: ForkOptions): Promise<Plan> {
+    await forkPlan(this.#engine, this.id, name, options);
+    return new Plan(this.#engine, name);
   }
 
   /** Discards all edits; what is committed is first made as it was before. */

@@ -8,5 +8,6 @@ export const COPY_CAPABILITIES: StrategyCapabilities = {
   path: true,
   pathCalls: true,
   checkpoints: "emulated",
+  forks: true,
   changeTracking: "scan",
 };

@@ -12,9 +12,9 @@ import { FIELD, FLAG, type Manifest } from "../../tree/scan/manifest.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { workspaceHome } from "../../tree/strategy/place.ts";
 import { runTask } from "../../tree/threads/pool.ts";
-import type { OpenPlace } from "../../tree/workspace.ts";
-import { type Generation, readManifest } from "./generation.ts";
-import type { CopyMode } from "./make-copy.ts";
+import type { OpenPlace, SandboxPlace } from "../../tree/workspace.ts";
+import { type Generation, readManifest, switchGeneration, writeManifest } from "./generation.ts";
+import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { rebuild } from "./rebuild.ts";
 import { type ListedFile, lastCheckpoint, noteCheckpoint } from "./since-checkpoint.ts";
 
@@ -84,20 +84,7 @@ export async function restoreCheckpoint(
   id: string,
   mode: CopyMode,
 ): Promise<void> {
-  const folder = folderOf(place, id);
-  let base: Manifest;
-  let changed: readonly RelativePath[];
-  try {
-    base = readManifest(folder);
-    const text = await readFile(`${displayPath(folder)}/changed.json`, "utf8");
-    changed = JSON.parse(text) as RelativePath[];
-  } catch (cause) {
-    throw new CheckpointError(`The checkpoint ${id} is damaged`, {
-      operation: "restoreCheckpoint",
-      cause,
-      data: { checkpointId: id, reason: "damaged" },
-    });
-  }
+  const { base, changed } = await readKept(place, id);
   await rebuild({
     place,
     old: current,
@@ -112,6 +99,40 @@ export async function restoreCheckpoint(
     },
   });
   removeFolder(current.folder);
+}
+
+/** Builds the first workspace of another sandbox from the checkpoint, compared with the base that this one has. */
+export async function forkCheckpoint(
+  from: OpenPlace,
+  id: string,
+  place: SandboxPlace,
+  mode: CopyMode,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { base, changed } = await readKept(from, id);
+  const { generation, manifest } = await buildGeneration(place, 1, treeOf(from, id), mode, signal);
+  adopt(base, manifest, new Set(changed));
+  await writeManifest(generation.folder, base);
+  await switchGeneration(place, generation);
+}
+
+/** What a checkpoint is compared with, and the paths that differ. */
+async function readKept(
+  place: OpenPlace,
+  id: string,
+): Promise<{ readonly base: Manifest; readonly changed: readonly RelativePath[] }> {
+  const folder = folderOf(place, id);
+  try {
+    const base = readManifest(folder);
+    const text = await readFile(`${displayPath(folder)}/changed.json`, "utf8");
+    return { base, changed: JSON.parse(text) as RelativePath[] };
+  } catch (cause) {
+    throw new CheckpointError(`The checkpoint ${id} is damaged`, {
+      operation: "restoreCheckpoint",
+      cause,
+      data: { checkpointId: id, reason: "damaged" },
+    });
+  }
 }
 
 /** The folders of all checkpoints. */

@@ -28,6 +28,7 @@ import type {
 import { manifestCheck } from "./base-check.ts";
 import {
   checkpointFolders,
+  forkCheckpoint,
   makeCheckpoint,
   removeCheckpoint,
   restoreCheckpoint,
@@ -163,6 +164,11 @@ export class CopyWorkspace implements Workspace {
 
   async restore(place: OpenPlace, checkpointId: string): Promise<void> {
     await restoreCheckpoint(place, await this.#current(place), checkpointId, this.#mode);
+  }
+
+  async fork(...[from, id, place, options]: Parameters<Workspace["fork"]>): Promise<void> {
+    await makeHome(place);
+    await forkCheckpoint(from, id, place, this.#mode, options?.signal);
   }
 
   async deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void> {

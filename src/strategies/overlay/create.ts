@@ -1,4 +1,3 @@
-import { joinPath } from "../../model/byte-path.ts";
 import {
   OPEN,
   close,
@@ -18,7 +17,7 @@ import type { Dialect } from "./marks.ts";
 import { isNested, maskLayer } from "./mask.ts";
 import type { ChosenMode } from "./modes.ts";
 import { handleKey } from "./origins.ts";
-import { MASK_LAYER, NAMES, withFolder } from "./sandbox-files.ts";
+import { MASK_LAYER, NAMES, layersOf, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
 
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
@@ -85,7 +84,7 @@ export async function makeUpper(
 
 /** Makes an empty layer whose root has the attributes of an open folder: a view shows them as the root's own. */
 export async function makeLayer(place: SandboxPlace, name: string, likeFd: number): Promise<void> {
-  await withFolder(joinPath(place.directory, NAMES.layers), (fd) => {
+  await withFolder(layersOf(place.directory), (fd) => {
     // A call that was ended before its layer counted may have left one of this number.
     removeTree(fd, name);
     mkdirAt(fd, name, 0o700);

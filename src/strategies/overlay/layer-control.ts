@@ -6,9 +6,10 @@ import { readFolderAttributes } from "../../tree/folder-attributes.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { sameXattrs } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
+import { lentLayers } from "./borrowed-layers.ts";
 import { cloneLayer } from "./clone-layer.ts";
 import { makeLayer, makeUpper } from "./create.ts";
-import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
+import { MASK_LAYER, NAMES, layerPath, layersOf, withFolder } from "./sandbox-files.ts";
 import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, type StoredCheckpoint, saveState } from "./state.ts";
 
@@ -49,7 +50,7 @@ export async function copyUpper(place: SandboxPlace, state: OverlayState): Promi
 
 async function copyLayer(place: SandboxPlace, state: OverlayState, from: string): Promise<string> {
   const name = String(state.nextLayer);
-  await withFolder(joinPath(place.directory, NAMES.layers), (fd) => {
+  await withFolder(layersOf(place.directory), (fd) => {
     removeTree(fd, name);
     cloneLayer(fd, from, name, state.dialect);
   });
@@ -119,12 +120,13 @@ export function checkpointError(
 export async function dropUnused(place: SandboxPlace, state: OverlayState): Promise<string[]> {
   const used = new Set([
     MASK_LAYER,
+    ...(await lentLayers(place.directory)),
     state.upper,
     ...state.layers,
     ...state.checkpoints.flatMap((checkpoint) => checkpoint.layers),
   ]);
   return [
-    ...(await removeNames(joinPath(place.directory, NAMES.layers), (name) => !used.has(name))),
+    ...(await removeNames(layersOf(place.directory), (name) => !used.has(name))),
     ...(await removeNames(joinPath(place.directory, NAMES.spare), () => true)),
   ];
 }

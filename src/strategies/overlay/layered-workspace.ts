@@ -36,7 +36,7 @@ import { type OverlayState, type StoredBase, saveState, storeIdentity } from "./
 import { listView, readFromView, statInView } from "./view.ts";
 
 /** What a workspace made of layers does once it exists. */
-export class LayeredWorkspace implements Omit<Workspace, "create" | "destroy"> {
+export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "destroy"> {
   readonly #live: LiveView;
   readonly #checkpoints: LayerCheckpoints;
 

@@ -14,7 +14,7 @@ import { run } from "../../platform/run.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { shareLiveLock } from "./live-lock.ts";
 import { KERNEL_OPTIONS, fuseOptions } from "./mount-options.ts";
-import { MASK_LAYER, NAMES, layerPath, withFolder } from "./sandbox-files.ts";
+import { MASK_LAYER, NAMES, layerPath, relativeLayer, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
 import { refuseColon } from "./refuse-colon.ts";
 import { canonicalPath, unmountAt } from "./unmount.ts";
@@ -67,11 +67,11 @@ export async function mountKernel(
 /** @throws SandboxCreationError (`SANDBOX_CREATION`) when something else is mounted there. */
 export function verifyKernelMount(place: SandboxPlace, state: OverlayState): void {
   const entry = findMount(place);
-  const layers = joinPath(canonicalPath(place.directory), NAMES.layers);
-  const expected = lowerLayers(state).map((name) => joinPath(layers, name));
+  const directory = canonicalPath(place.directory);
+  const expected = lowerLayers(state).map((name) => layerPath(directory, name));
   const isRight =
     entry?.fsType === "overlay" &&
-    shownUpper(entry) === joinPath(layers, state.upper) &&
+    shownUpper(entry) === layerPath(directory, state.upper) &&
     shownLower(entry).join("\0") === [...expected, canonicalPath(place.root)].join("\0");
   if (!isRight) throw wrongMount(place, entry);
 }
@@ -97,9 +97,9 @@ export async function mountFuse(
   state: OverlayState,
   limitMs: number,
 ): Promise<void> {
-  const { layers, base, work, mountPoint } = NAMES;
-  const lower = [...lowerLayers(state).map((name) => `${layers}/${name}`), base];
-  const options = fuseOptions(lower, `${layers}/${state.upper}`, work);
+  const { base, work, mountPoint } = NAMES;
+  const lower = [...lowerLayers(state).map(relativeLayer), base];
+  const options = fuseOptions(lower, relativeLayer(state.upper), work);
   refuseColon(place.directory);
   const lock = await shareLiveLock(place.directory);
   try {

@@ -5,7 +5,7 @@ import type { SandboxPlace } from "../../tree/workspace.ts";
 import { shareLiveLock } from "./live-lock.ts";
 import { OWN_MOUNTS, kernelOptionString } from "./mount-options.ts";
 import { lowerLayers } from "./mounts.ts";
-import { NAMES, withFolder } from "./sandbox-files.ts";
+import { NAMES, relativeLayer, withFolder } from "./sandbox-files.ts";
 import type { OverlayState } from "./state.ts";
 
 /** How a command runs inside a view. */
@@ -33,9 +33,9 @@ export async function runInNamespace(
   argv: readonly string[],
   { cwd, ...options }: InsideOptions,
 ): Promise<RunResult> {
-  const { layers, base, work } = NAMES;
-  const lower = [...lowerLayers(state).map((name) => `${layers}/${name}`), base];
-  const mountOptions = kernelOptionString("user", lower, `${layers}/${state.upper}`, work);
+  const { base, work } = NAMES;
+  const lower = [...lowerLayers(state).map(relativeLayer), base];
+  const mountOptions = kernelOptionString("user", lower, relativeLayer(state.upper), work);
   const script = ["sh", "-c", MOUNT_AND_RUN, "sh", mountOptions, cwd ?? ".", ...argv];
   const lock = await shareLiveLock(place.directory);
   try {

@@ -18,14 +18,41 @@ export const NAMES = {
   base: "b",
   /** Locked by whoever keeps a view alive that the mount table of this process does not show. */
   live: "live",
+  /** The sandboxes whose layers this one uses. */
+  lenders: "lenders.json",
 } as const;
 
 /** The layer with whiteouts for our own folders. */
 export const MASK_LAYER = "0";
 
+/** The sandbox that owns a layer of this name: `<owner>/<number>`; null for one of the sandbox's own. */
+export function ownerOf(name: string): string | null {
+  const at = name.indexOf("/");
+  return at < 0 ? null : name.slice(0, at);
+}
+
+/** The folder of another sandbox in the same area. */
+export function besideOf(directory: BytePath, sandbox: string): BytePath {
+  return `${directory.slice(0, directory.lastIndexOf("/"))}/${sandbox}` as BytePath;
+}
+
+/** The folder with all layers of a sandbox's own. */
+export function layersOf(directory: BytePath): BytePath {
+  return joinPath(directory, NAMES.layers);
+}
+
 /** Absolute path of a layer. */
 export function layerPath(directory: BytePath, name: string): BytePath {
-  return joinPath(directory, `${NAMES.layers}/${name}`);
+  const owner = ownerOf(name);
+  if (owner === null) return joinPath(layersOf(directory), name);
+  return joinPath(layersOf(besideOf(directory, owner)), name.slice(owner.length + 1));
+}
+
+/** Path of a layer as seen from the folder of the sandbox. */
+export function relativeLayer(name: string): string {
+  const owner = ownerOf(name);
+  if (owner === null) return `${NAMES.layers}/${name}`;
+  return `../${owner}/${NAMES.layers}/${name.slice(owner.length + 1)}`;
 }
 
 /**

@@ -1,20 +1,14 @@
-import {
-  type BytePath,
-  type RelativePath,
-  displayPath,
-  isTextPath,
-  joinPath,
-} from "../../model/byte-path.ts";
+import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import {
   type RecordFormat,
   hasFields,
   readRecord,
   writeRecord,
 } from "../../journal/record-file.ts";
-import { AT, OPEN, close, openAt } from "../../platform/native/index.ts";
 import type { Identity } from "../../tree/tree-entry.ts";
 import type { Dialect } from "./marks.ts";
 import type { OverlayMode, TriedMode } from "./mode-names.ts";
+import { withTextPath } from "./text-path.ts";
 
 /** The identity of a real entry as it is kept on disk. */
 export interface StoredIdentity {
@@ -70,6 +64,9 @@ export interface OverlayState {
   readonly isFuseUpper: boolean;
 }
 
+/** The record of a sandbox in its folder; one without it is being made, or is gone. */
+export const STATE_FILE = "state.json";
+
 const FORMAT: RecordFormat<OverlayState> = {
   name: "overlay",
   version: 1,
@@ -91,28 +88,14 @@ const FORMAT: RecordFormat<OverlayState> = {
  * @throws RecordDamagedError (`RECORD_DAMAGED`); nothing is guessed from a damaged record.
  */
 export function loadState(directory: BytePath): Promise<OverlayState | null> {
-  return withStateFile(directory, (file) => readRecord(file, FORMAT));
+  return withTextPath(directory, (path) => readRecord(`${path}/${STATE_FILE}`, FORMAT));
 }
 
 /** Replaces the state durably and gives it back: whoever looks finds the old one or the new. */
 export async function saveState(directory: BytePath, state: OverlayState): Promise<OverlayState> {
   const next = { ...state, generation: state.generation + 1 };
-  await withStateFile(directory, (file) => writeRecord(file, FORMAT, next));
+  await withTextPath(directory, (path) => writeRecord(`${path}/${STATE_FILE}`, FORMAT, next));
   return next;
-}
-
-/** A name for the file that Node can use, whatever the bytes of the folder. */
-async function withStateFile<T>(
-  directory: BytePath,
-  work: (file: string) => Promise<T>,
-): Promise<T> {
-  if (isTextPath(directory)) return work(displayPath(joinPath(directory, "state.json")));
-  const fd = openAt(AT.workingDirectory, directory, OPEN.readOnly | OPEN.directory);
-  try {
-    return await work(`/proc/self/fd/${fd}/state.json`);
-  } finally {
-    close(fd);
-  }
 }
 
 /** The form of an identity on disk. */

@@ -17,6 +17,7 @@ export class OverlayStrategy extends FileStrategy {
     path: true,
     pathCalls: true,
     checkpoints: "native",
+    forks: true,
     changeTracking: "exact",
   };
   protected override readonly workspace: OverlayWorkspace;

@@ -11,8 +11,7 @@ import {
 import type { DriftEntry } from "../../model/diff-view.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import { mountsBelow } from "../../platform/mount-table.ts";
-import { isErrno, mkdirAt, readDirectory } from "../../platform/native/index.ts";
-import { removeTree } from "../../tree/remove-tree.ts";
+import { isErrno, mkdirAt } from "../../platform/native/index.ts";
 import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import type {
@@ -25,6 +24,7 @@ import type {
 import { CopyWorkspace } from "../copy/copy-workspace.ts";
 import { type QuietOperation } from "./busy-error.ts";
 import { makeFolders, makeLayers } from "./create.ts";
+import { forkCopied, forkLayers } from "./fork-layers.ts";
 import { LayeredWorkspace } from "./layered-workspace.ts";
 import { waitUntilQuiet } from "./live-lock.ts";
 import { LiveView } from "./live-view.ts";
@@ -33,7 +33,8 @@ import { OVERLAY_MODES, type OverlayMode } from "./mode-names.ts";
 import { isNested } from "./mask.ts";
 import { unmountAll } from "./mounts.ts";
 import type { InsideOptions } from "./run-inside.ts";
-import { requireState, withFolder } from "./sandbox-files.ts";
+import { removeSandbox } from "./remove-sandbox.ts";
+import { besideOf, layersOf, ownerOf, requireState, withFolder } from "./sandbox-files.ts";
 import { loadState, saveState } from "./state.ts";
 import { UnmountError, canonicalPath } from "./unmount.ts";
 
@@ -134,6 +135,11 @@ export class OverlayWorkspace implements Workspace {
     return workspace.drift(at, set);
   }
 
+  async borrowedFrom(place: OpenPlace): Promise<readonly BytePath[]> {
+    const owners = (await requireState(place)).layers.flatMap((name) => ownerOf(name) ?? []);
+    return [...new Set(owners)].map((owner) => layersOf(besideOf(place.directory, owner)));
+  }
+
   async baseCheck(place: OpenPlace): Promise<BaseCheck> {
     const [workspace, at] = await this.#of(place);
     return workspace.baseCheck(at);
@@ -201,6 +207,24 @@ export class OverlayWorkspace implements Workspace {
     await workspace.restore(at, checkpointId);
   }
 
+  async fork(
+    from: OpenPlace,
+    checkpointId: string,
+    place: SandboxPlace,
+    options: CallOptions = {},
+  ): Promise<void> {
+    options.signal?.throwIfAborted();
+    const { mode } = await requireState(from);
+    if (mode !== "copy") {
+      await saveState(place.directory, await forkLayers(from, checkpointId, place));
+      return;
+    }
+    const state = await forkCopied(from, place);
+    await withFolder(place.directory, (fd) => mkdirAt(fd, COPY_FOLDER, 0o700));
+    await this.#copy.fork(copyPlace(from), checkpointId, copyPlace(place), options);
+    await saveState(place.directory, state);
+  }
+
   async deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void> {
     const [workspace, at] = await this.#of(place);
     await workspace.deleteCheckpoint(at, checkpointId);
@@ -222,11 +246,7 @@ export class OverlayWorkspace implements Workspace {
     try {
       await unmountAll(place.directory, this.#limitMs);
       await waitUntilQuiet(place.directory, this.#limitMs);
-      return await withFolder(place.directory, (fd) =>
-        readDirectory(fd)
-          .flatMap(({ name }) => removeTree(fd, name))
-          .map(({ path }) => displayPath(joinPath(place.directory, path))),
-      );
+      return await removeSandbox(place.directory);
     } catch (error) {
       if (isErrno(error, "ENOENT")) return [];
       // Nothing is removed below a live mount, and nothing under the hands of whoever serves one.
@@ -238,7 +258,7 @@ export class OverlayWorkspace implements Workspace {
   /** Who does the work for a sandbox, and where. */
   async #of(
     place: OpenPlace,
-  ): Promise<readonly [Omit<Workspace, "create" | "destroy">, OpenPlace]> {
+  ): Promise<readonly [Omit<Workspace, "create" | "fork" | "destroy">, OpenPlace]> {
     const { mode } = await requireState(place);
     return mode === "copy" ? [this.#copy, copyPlace(place)] : [this.#layered, place];
   }

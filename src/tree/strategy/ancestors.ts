@@ -17,6 +17,7 @@ import {
 import { isErrno } from "../../platform/native/index.ts";
 import { statBeneath } from "../beneath.ts";
 import { copyFileTo } from "../copy-entry.ts";
+import { copyTree } from "../copy-tree.ts";
 import { removeFolder } from "../remove-folders.ts";
 import { withFolder, withRoot } from "../scan/open-directory.ts";
 import type { SandboxPlace } from "../workspace.ts";
@@ -107,10 +108,31 @@ export function unmarkCheckpoint(place: SandboxPlace, id: string): void {
 
 /** Goes back to the epoch of a checkpoint that has just been restored. */
 export async function returnToCheckpoint(place: SandboxPlace, id: string): Promise<void> {
+  await enterEpoch(place, epochOf(place, id) ?? freeEpoch(place));
+}
+
+function epochOf(place: SandboxPlace, id: string): number | null {
   const mark = namesIn(place)
     .map((name) => MARK.exec(name))
     .find((found) => found?.[2] === id);
-  await enterEpoch(place, mark === undefined ? freeEpoch(place) : Number(mark?.[1]));
+  return mark?.[1] === undefined ? null : Number(mark[1]);
+}
+
+/**
+ * Gives a fork the whole base that the state of its checkpoint started from, where one was kept. Single pre-images stay
+ * with the sandbox that made them.
+ */
+export async function copyBase(
+  from: SandboxPlace,
+  checkpointId: string,
+  place: SandboxPlace,
+): Promise<void> {
+  const epoch = epochOf(from, checkpointId);
+  const source = baseFolder(from, epoch ?? 0);
+  if (epoch === null || !isThere(source)) return;
+  const target = baseFolder(place, currentEpoch(place));
+  await mkdir(displayPath(target), { mode: 0o700 });
+  await copyTree({ source, target, reflink: "auto" });
 }
 
 /** Makes an epoch the current one, durably, and drops what nobody needs any more. */

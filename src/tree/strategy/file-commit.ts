@@ -63,7 +63,7 @@ export class FileCommit {
         root: place.root,
         only: place.only,
         exclude: place.exclude,
-        sourceRoots: [place.directory, place.root, workspaceHome(place)],
+        sourceRoots: await this.#sourceRoots(place),
         stage,
         changes,
       });
@@ -76,6 +76,12 @@ export class FileCommit {
     } finally {
       if (options.merge === true) dropMerged(place);
     }
+  }
+
+  /** The folders from which the content of a commit may come. */
+  async #sourceRoots(place: OpenPlace): Promise<readonly BytePath[]> {
+    const borrowed = (await this.#workspace.borrowedFrom?.(place)) ?? [];
+    return [place.directory, place.root, workspaceHome(place), ...borrowed];
   }
 
   /** Verifies right before the decision that every base still is what `prepare` saw. */
@@ -224,7 +230,7 @@ export class FileCommit {
     const checked = await checkConflicts(place, settled, base);
     const { merged, conflicts } =
       checked.conflicts.length > 0 && options.merge === true
-        ? await mergeConflicts(this.#host, place, checked.conflicts)
+        ? await mergeConflicts(this.#host, place, await this.#sourceRoots(place), checked.conflicts)
         : { merged: [], conflicts: checked.conflicts };
     if (conflicts.length > 0) throw conflictError(conflicts.map(describeConflict));
     const verified = [...checked.verified, ...merged].sort((a, b) => (a.path < b.path ? -1 : 1));

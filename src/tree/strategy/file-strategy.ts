@@ -13,12 +13,7 @@ import type {
   SandboxStrategy,
   TransactionPart,
 } from "../../contract/strategy.ts";
-import {
-  SandboxCleanupError,
-  SandboxCreationError,
-  SandboxError,
-  describeThrown,
-} from "../../errors/index.ts";
+import { SandboxCleanupError, SandboxCreationError, SandboxError } from "../../errors/index.ts";
 import { type PathInput, displayPath } from "../../model/byte-path.ts";
 import type { Change } from "../../model/change.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
@@ -33,6 +28,7 @@ import { runTask } from "../threads/pool.ts";
 import type { OpenPlace, SandboxPlace, Workspace } from "../workspace.ts";
 import {
   baseFolder,
+  copyBase,
   currentEpoch,
   enterEpoch,
   freeEpoch,
@@ -44,8 +40,10 @@ import { type CommitRecord, readCommitted } from "./committed-record.ts";
 import { commitFailure, notAsReviewed } from "./commit-errors.ts";
 import { FileCommit } from "./file-commit.ts";
 import { describeSet, diffFiles } from "./file-diff.ts";
+import { fillPlace } from "./fill-place.ts";
 import { keepBase } from "./kept-base.ts";
 import {
+  forkPlace,
   makePlace,
   openPlace,
   placeMetadata,
@@ -97,7 +95,7 @@ export abstract class FileStrategy implements SandboxStrategy {
   async create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef> {
     this.#refuseElsewhere(resource);
     const place = await makePlace(this.host, planId, resource);
-    try {
+    return fillPlace(this.workspace, place, async () => {
       await this.#warnOfSize(place);
       const kept = await keepBase(place, currentEpoch(place), options);
       const { metadata } = await this.workspace.create(place, options);
@@ -106,15 +104,23 @@ export abstract class FileStrategy implements SandboxStrategy {
         .update(JSON.stringify([place.root, metadata]))
         .digest("hex");
       return this.host.newRef(planId, resource, { ...placeMetadata(place), ...metadata }, base);
-    } catch (cause) {
-      const residue = await this.#remove(place);
-      if (cause instanceof SandboxError) throw cause;
-      throw new SandboxCreationError(`The sandbox could not be made: ${describeThrown(cause)}`, {
-        operation: "create",
-        cause,
-        data: { stage: "workspace", residue },
-      });
-    }
+    });
+  }
+
+  async fork(
+    source: SandboxRef,
+    checkpointId: string,
+    planId: string,
+    options?: CallOptions,
+  ): Promise<SandboxRef> {
+    const from = await this.#place(source);
+    const place = await forkPlace(this.host, planId, from);
+    return fillPlace(this.workspace, place, async () => {
+      await this.workspace.fork(from, checkpointId, place, options);
+      await copyBase(from, checkpointId, place);
+      const metadata = { ...source.metadata, ...placeMetadata(place) };
+      return this.host.newRef(planId, from.resource, metadata, source.baseFingerprintId);
+    });
   }
 
   async discardCreation(_planId: string, resource: Resource, sandboxId: string): Promise<void> {
@@ -342,17 +348,6 @@ export abstract class FileStrategy implements SandboxStrategy {
       policy: this.#options.policy ?? {},
     });
     return this.#commitPart;
-  }
-
-  /** Removes what a failed creation made; the failure itself is what the caller hears of. */
-  async #remove(place: SandboxPlace): Promise<readonly string[]> {
-    try {
-      const remaining = await this.workspace.destroy(place);
-      if (remaining.length === 0) await removePlace(place);
-      return remaining;
-    } catch {
-      return [displayPath(place.directory)];
-    }
   }
 
   #place(ref: SandboxRef): Promise<OpenPlace> {

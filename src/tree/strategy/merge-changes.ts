@@ -14,7 +14,6 @@ import { type TreeEntry, sameIdentity } from "../tree-entry.ts";
 import type { SandboxPlace } from "../workspace.ts";
 import { findAncestor } from "./ancestors.ts";
 import { mergeAttributes } from "./merge-attributes.ts";
-import { workspaceHome } from "./place.ts";
 
 /** What became of the conflicts: merged ones may be published. */
 export interface MergeOutcome {
@@ -41,11 +40,12 @@ const folderOf = (place: SandboxPlace): BytePath => `${place.directory}/merged` 
 export async function mergeConflicts(
   host: StrategyHost,
   place: SandboxPlace,
+  sourceRoots: readonly BytePath[],
   conflicts: readonly TreeConflict[],
 ): Promise<MergeOutcome> {
   removeFolder(folderOf(place));
   await mkdir(displayPath(folderOf(place)), { mode: 0o700 });
-  using sources = new SourceFolders([place.directory, place.root, workspaceHome(place)]);
+  using sources = new SourceFolders(sourceRoots);
   const merged: TreeChange[] = [];
   const remaining: TreeConflict[] = [];
   for (const conflict of conflicts) {

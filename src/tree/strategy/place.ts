@@ -51,6 +51,22 @@ export async function makePlace(
   };
 }
 
+/** Makes a private folder for a sandbox that begins with what another one holds, beside that one's. */
+export async function forkPlace(
+  host: StrategyHost,
+  planId: string,
+  { resource, directory: other, root, only, exclude }: OpenPlace,
+): Promise<SandboxPlace> {
+  const { sandboxId } = host.newRef(planId, resource, {});
+  const directory = `${other.slice(0, -nameOf(other).length)}${sandboxId}` as BytePath;
+  try {
+    await mkdir(Buffer.from(directory, "latin1"), { mode: 0o700 });
+  } catch (cause) {
+    throw creationError(resource, "storage", "No sandbox can be stored beside the other", cause);
+  }
+  return { sandboxId, resource, directory, root, only, exclude };
+}
+
 /** Where a sandbox lives, from its ref; the ref was checked before. */
 export async function openPlace(host: StrategyHost, ref: SandboxRef): Promise<OpenPlace> {
   const { directory, root, only, exclude } = ref.metadata;
@@ -103,8 +119,12 @@ export function workspaceHome({ resource, directory }: SandboxPlace): BytePath {
   return `${toBytePath(wanted)}/cofferdam-${nameOf(directory)}` as BytePath;
 }
 
-/** Removes the empty folder of a sandbox that is gone. */
+/** What stays of a sandbox as long as others have borrowed from it. */
+export const LENT = "lent";
+
+/** Removes the empty folder of a sandbox that is gone; one that holds what others have borrowed stays. */
 export async function removePlace(place: SandboxPlace): Promise<void> {
+  if (existsSync(Buffer.from(`${place.directory}/${LENT}`, "latin1"))) return;
   await rm(displayPath(place.directory), { recursive: true, force: true });
 }
 

@@ -7,7 +7,7 @@ import { type Ground, groundAt } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
 import type { Told } from "../order.ts";
 import type { Ending } from "../shape.ts";
-import { secondPlace } from "../shapes/plan.ts";
+import { secondPlace } from "../two-devices.ts";
 import { SUBJECTS } from "../subjects.ts";
 import { tracedProgram } from "../traced-program.ts";
 import type { Template } from "../tree.ts";

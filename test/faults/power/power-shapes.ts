@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { type Ground, PLAN, openGround } from "../ground.ts";
 import type { Operation } from "../order.ts";
-import {
-  createPlan,
-  editPlan,
-  planCommitEnding,
-  planCommitShape,
-  planUndoShape,
-  stateOfBoth,
-} from "../shapes/plan.ts";
+import { planCommitEnding, planCommitShape, planUndoShape } from "../shapes/plan.ts";
+import { createPlan, editPlan, stateOfBoth } from "../two-devices.ts";
 import type { Scene, Ending, Shape } from "../shape.ts";
 import type { Template } from "../tree.ts";
 

@@ -23,9 +23,11 @@ try {
     }
     if ("planId" in order) {
       const plan = await coffer.plan(order.planId);
-      if (!("checkpointId" in order)) return operateOnPlan(plan, order.operation);
-      const isNew = order.operation === "plan.checkpoint";
-      await plan[isNew ? "checkpoint" : "restoreCheckpoint"](order.checkpointId);
+      if (order.operation === "plan.checkpoint") await plan.checkpoint(order.checkpointId);
+      else if (order.operation === "plan.fork") await plan.fork(order.name);
+      else if (order.operation === "plan.restoreCheckpoint")
+        await plan.restoreCheckpoint(order.checkpointId);
+      else return operateOnPlan(plan, order.operation);
       return { outcome: "done" };
     }
     const sandbox = coffer.sandbox(order.ref);

@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import type { Cofferdam, Plan } from "../../../src/index.ts";
-import { type Ground, PLAN, openGround, stateOfSandbox } from "../ground.ts";
+import { PLAN, openGround } from "../ground.ts";
 import { type Shape, expectTold } from "../shape.ts";
-import { type Template, type TreeState, editTree } from "../tree.ts";
-import { BOTH, NAMED, createPlan, editPlan, makeTwo, stateOfBoth } from "./plan.ts";
-
-/** Both sandboxes are in the same state, whatever happened. */
-async function stateOfSandboxes(ground: Ground, coffer: Cofferdam): Promise<TreeState> {
-  const plan = await coffer.plan(PLAN);
-  const states = await Promise.all(
-    BOTH.map((id) => stateOfSandbox(ground, coffer, plan.sandbox(id).ref)),
-  );
-  assert.equal(states[0], states[1], "one sandbox is restored and the other is not");
-  return states[0] ?? "old";
-}
-
-async function editLater(plan: Plan): Promise<void> {
-  for (const id of BOTH) editTree(await plan.sandbox(id).getPath(), "programs", "later");
-}
+import type { Template } from "../tree.ts";
+import {
+  NAMED,
+  editLater,
+  editedPlan,
+  makeTwo,
+  stateOfBoth,
+  stateOfSandboxes,
+} from "../two-devices.ts";
 
 /** The checkpoint of such a plan. */
 export function planCheckpointShape(template: Template): Shape {
@@ -26,7 +18,7 @@ export function planCheckpointShape(template: Template): Shape {
     makeGround: () => makeTwo(template),
     arrange: async (ground) => {
       await using coffer = await openGround(ground);
-      await editPlan(await createPlan(ground, coffer));
+      await editedPlan(ground, coffer);
       return { operation: "plan.checkpoint", planId: PLAN, checkpointId: "kept" };
     },
     judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
@@ -52,8 +44,7 @@ export function planRestoreShape(template: Template): Shape {
     makeGround: () => makeTwo(template),
     arrange: async (ground) => {
       await using coffer = await openGround(ground);
-      const plan = await createPlan(ground, coffer);
-      await editPlan(plan);
+      const plan = await editedPlan(ground, coffer);
       await plan.checkpoint("kept");
       await editLater(plan);
       return { operation: "plan.restoreCheckpoint", planId: PLAN, checkpointId: "kept" };

@@ -1,85 +1,20 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import type { Cofferdam, Plan, PlanOutcome } from "../../../src/index.ts";
-import {
-  type Ground,
-  OTHER_DEVICE,
-  PLAN,
-  makeGround,
-  openGround,
-  stateOfResource,
-} from "../ground.ts";
+import type { Plan, PlanOutcome } from "../../../src/index.ts";
+import { type Ground, PLAN, openGround } from "../ground.ts";
 import type { PlanOperation, Told } from "../order.ts";
 import type { Ending, Scene, Shape } from "../shape.ts";
-import { SUBJECTS } from "../subjects.ts";
-import { type Template, type TreeState, editTree } from "../tree.ts";
+import type { Template } from "../tree.ts";
+import { NAMED, editedPlan, makeTwo, stateOfBoth } from "../two-devices.ts";
 
-/** The resources of the plan. */
-export const BOTH = ["first", "second"] as const;
-/** What the plan is over. */
-export const NAMED = "overlay and copy_on_write on two devices";
-
-/** The second tree lies on another device, so that its stage lies apart from that of the first. */
-export function secondPlace({ folder }: Pick<Ground, "folder">): string {
-  return join(folder, OTHER_DEVICE, "real");
-}
-
-/** Makes both trees. */
-export function makeTwo(template: Template): Ground {
-  const ground = makeGround(SUBJECTS.copy, template);
-  const device = join(ground.folder, OTHER_DEVICE);
-  execFileSync("mkdir", [device]);
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", device]);
-  execFileSync("cp", ["-a", template.tree, secondPlace(ground)]);
-  return ground;
-}
-
-/** Makes the plan over both trees, without any edit. They are committed in the order in which they are named. */
-export function createPlan(
-  ground: Ground,
-  coffer: Cofferdam,
-  order: readonly (typeof BOTH)[number][] = BOTH,
-): Promise<Plan> {
-  const type = "fs-directory";
-  const resources = {
-    first: { id: "first", type, location: ground.resource.location },
-    second: {
-      id: "second",
-      type,
-      location: secondPlace(ground),
-      sandboxStrategy: "copy_on_write",
-    },
-  };
-  return coffer.plan(
-    PLAN,
-    order.map((id) => resources[id]),
-  );
-}
-
-/** Edits both sandboxes of the plan with plain programs. */
-export async function editPlan(plan: Plan): Promise<void> {
-  for (const id of BOTH) editTree(await plan.sandbox(id).getPath(), "programs", "edited");
-}
-
-async function editedPlan(ground: Ground): Promise<void> {
+async function arrangeEdited(ground: Ground): Promise<void> {
   await using coffer = await openGround(ground);
-  await editPlan(await createPlan(ground, coffer));
+  await editedPlan(ground, coffer);
 }
 
 async function committedPlan(ground: Ground): Promise<void> {
-  await editedPlan(ground);
+  await arrangeEdited(ground);
   await using coffer = await openGround(ground);
   await (await coffer.plan(PLAN)).commit();
-}
-
-/** In which state both trees are; throws when they differ. */
-export function stateOfBoth(ground: Ground): TreeState {
-  const first = stateOfResource(ground);
-  const location = secondPlace(ground);
-  const second = stateOfResource({ ...ground, resource: { ...ground.resource, location } });
-  assert.equal(first, second, "one resource is new and the other is old");
-  return first;
 }
 
 function planShape(
@@ -101,7 +36,7 @@ function planShape(
 
 /** The commit of two directories on two devices, an overlay and a copy. */
 export function planCommitShape(template: Template): Shape {
-  return planShape("plan.commit", template, editedPlan, {
+  return planShape("plan.commit", template, arrangeEdited, {
     judgeAtOnce: (ground, told) => {
       const outcome = outcomeOf(told);
       if (outcome === "committed") assert.equal(stateOfBoth(ground), "edited");

@@ -5,6 +5,7 @@ export * from "../defects/cleanups.ts";
 export * from "../defects/commits.ts";
 export * from "../defects/conflicts.ts";
 export * from "../defects/edits.ts";
+export * from "../defects/forks.ts";
 export * from "../defects/in-place.ts";
 export * from "../defects/lifetime.ts";
 export * from "../defects/phases.ts";
