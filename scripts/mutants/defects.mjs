@@ -1,3 +1,4 @@
+import { DURABILITY } from "./defects/durability.mjs";
 import { JOURNAL } from "./defects/journal.mjs";
 import { LOCKS } from "./defects/locks.mjs";
 import { MANAGER } from "./defects/manager.mjs";
@@ -8,7 +9,7 @@ import { TREE } from "./defects/tree.mjs";
 
 /**
  * Defects that somebody could make: the text in a file of src/, what it becomes, and the tests that
- * have to fail then, as files and a pattern of their titles.
+ * have to fail then, as files and a pattern of their titles. Tests of the fault suites get settings.
  */
 export const DEFECTS = [
   ...JOURNAL,
@@ -18,4 +19,5 @@ export const DEFECTS = [
   ...STRATEGIES,
   ...PLATFORM,
   ...REGISTRY_AND_CONFIG,
+  ...DURABILITY,
 ];

@@ -59,10 +59,15 @@ function tryAll(defects) {
   try {
     copyCheckout(copy);
     // In a copy where they fail anyway a defect would prove nothing.
-    const files = [...new Set(defects.flatMap(({ tests }) => tests))];
-    console.log(`${files.length} test files without any defect`);
-    const { passed, titles } = runTests(copy, files, defects.map(({ title }) => title).join("|"));
-    if (titles.length > 0 || passed === 0) return ["They fail without any defect:", ...titles];
+    const settings = new Set(defects.map(({ faults }) => JSON.stringify(faults)));
+    for (const faults of settings) {
+      const same = defects.filter((defect) => JSON.stringify(defect.faults) === faults);
+      const files = [...new Set(same.flatMap(({ tests }) => tests))];
+      console.log(`${files.length} test files without any defect`);
+      const title = same.map((defect) => defect.title).join("|");
+      const { passed, titles } = runTests(copy, files, title, same[0].faults);
+      if (titles.length > 0 || passed === 0) return ["They fail without any defect:", ...titles];
+    }
     const survivors = defects.filter((defect) => !isKilled(copy, defect));
     console.log(`${defects.length - survivors.length} killed, ${survivors.length} survived`);
     return survivors.map(({ name }) => `survived: ${name}`);
@@ -71,7 +76,7 @@ function tryAll(defects) {
   }
 }
 
-function isKilled(copy, { name, file, text, replacement, tests, title }) {
+function isKilled(copy, { name, file, text, replacement, tests, title, faults }) {
   const path = join(copy, file);
   const whole = readFileSync(path, "utf8");
   writeFileSync(
@@ -79,7 +84,7 @@ function isKilled(copy, { name, file, text, replacement, tests, title }) {
     whole.replace(text, () => replacement),
   );
   const begun = Date.now();
-  const { titles } = runTests(copy, tests, title);
+  const { titles } = runTests(copy, tests, title, faults);
   const killed = titles.length > 0;
   writeFileSync(path, whole);
   const seconds = Math.round((Date.now() - begun) / 1000);
@@ -99,13 +104,19 @@ function copyCheckout(copy) {
 }
 
 /** Builds the copy and runs the tests with this in their titles: how many passed, and the titles of those that did not. */
-function runTests(copy, files, title) {
+function runTests(copy, files, title, faults) {
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
-  const run = ["node_modules/vitest/vitest.mjs", "run", "--project", "unit", "--bail", "1"];
+  const run = [
+    "node_modules/vitest/vitest.mjs",
+    "run",
+    "--project",
+    faults === undefined ? "unit" : "faults",
+  ];
   const reporter = ["--reporter", "json", "--outputFile", report];
-  const args = [...run, ...reporter, "-t", title, ...files];
-  const done = spawnSync(process.execPath, args, { cwd: copy, stdio: "ignore" });
+  const args = [...run, "--bail", "1", ...reporter, "-t", title, ...files];
+  const env = { ...process.env, COFFERDAM_FAULTS: JSON.stringify(faults ?? {}) };
+  const done = spawnSync(process.execPath, args, { cwd: copy, stdio: "ignore", env });
   if (done.error) throw done.error;
   const { numPassedTests: passed, testResults } = JSON.parse(readFileSync(report, "utf8"));
   const wrong = testResults.flatMap(({ name, status, assertionResults }) => {

@@ -2,7 +2,13 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runChild } from "../support/child.ts";
-import { faultPoints, runWithFault, type TracedProgram } from "../support/faults.ts";
+import {
+  faultPoints,
+  runUntil,
+  runWithFault,
+  runWithout,
+  type TracedProgram,
+} from "../support/faults.ts";
 import { ordinaryUser } from "../support/privilege.ts";
 import { tempFolder } from "../support/temp.ts";
 
@@ -85,4 +91,32 @@ it("works for a user without privilege", async () => {
   const run = await runWithFault(owned, { at: 4 }, { signal: "KILL" });
   expect(run).toMatchObject({ fired: true, signal: "SIGKILL" });
   expect(existsSync(join(user.home, "made/draft"))).toBe(true);
+});
+
+it("stops the program after a call, and lets it go on", async () => {
+  const folder = tempFolder();
+  const run = await runUntil(traced("say", folder), { at: 1 });
+  expect(readdirSync(folder, { recursive: true })).toEqual(["made"]);
+  run?.goOn();
+  expect(await run?.result).toMatchObject({ fired: true, code: 0 });
+  expect(existsSync(join(folder, "made/final"))).toBe(true);
+});
+
+it("can end a program that it has stopped", async () => {
+  const folder = tempFolder();
+  const run = await runUntil(traced("say", folder), { at: 2 });
+  run?.kill();
+  expect(await run?.result).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(readdirSync(join(folder, "made"))).toEqual(["draft"]);
+});
+
+it("says so when there was nothing to stop at", async () => {
+  expect(await runUntil(traced("say", tempFolder()), { at: 5 })).toBeNull();
+});
+
+it("leaves calls out that seem to succeed", async () => {
+  const folder = tempFolder();
+  const run = await runWithout(traced("say", folder), [{ at: 4 }]);
+  expect(run).toMatchObject({ fired: true, code: 0 });
+  expect(existsSync(join(folder, "made/final"))).toBe(false);
 });

@@ -13,6 +13,7 @@ const MOUNT_OPTIONS: Record<DiskKind, readonly string[]> = {
   btrfs: ["commit=300"],
 };
 const SECOND = "other-device";
+const PATIENCE_MS = 60_000;
 const HOST_MEGABYTES = 6000;
 
 /** The contents of both disks at one moment; the files of the images. */
@@ -77,6 +78,9 @@ export class TwoDisks implements AsyncDisposable {
     if (this.#loaded === null) throw new Error("nothing is loaded");
     const state = this.#loaded;
     this.#loaded = null;
+    // Another process that was just started may have the mounts in a namespace of its own: until that is gone, not
+    // everything is written.
+    for (const image of state) waitUntil(() => deviceOf(image) === undefined, `${image} is in use`);
     return state;
   }
 
@@ -120,11 +124,23 @@ export class TwoDisks implements AsyncDisposable {
 
 /** The file in which the kernel counts what is written to the loop device of an image. */
 function counterOf(image: string): string {
-  const found = readdirSync("/sys/block")
-    .filter((name) => name.startsWith("loop"))
-    .find((name) => textOf(`/sys/block/${name}/loop/backing_file`).trimEnd() === image);
+  const found = deviceOf(image);
   if (found === undefined) throw new Error(`${image} has no loop device`);
   return `/sys/block/${found}/stat`;
+}
+
+function deviceOf(image: string): string | undefined {
+  return readdirSync("/sys/block")
+    .filter((name) => name.startsWith("loop"))
+    .find((name) => textOf(`/sys/block/${name}/loop/backing_file`).trimEnd() === image);
+}
+
+function waitUntil(isSo: () => boolean, otherwise: string): void {
+  const latest = Date.now() + PATIENCE_MS;
+  while (!isSo()) {
+    if (Date.now() > latest) throw new Error(otherwise);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
 }
 
 function textOf(file: string): string {

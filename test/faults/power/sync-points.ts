@@ -36,7 +36,7 @@ export function kindOf({ label }: SyncPoint): string {
   if (label.startsWith("syncfs")) return "syncs of a whole file system";
   const isFile = /\.(tmp|part)$/.test(label);
   if (label.includes("/state/plans/"))
-    return isFile ? "syncs of sandbox records" : "syncs of their folders";
+    return isFile ? "syncs of sandbox records" : "syncs of the folders of sandbox records";
   if (/\/state\/(tx|done)/.test(label)) {
     return isFile ? "syncs of transaction records" : "syncs of the folders of transactions";
   }

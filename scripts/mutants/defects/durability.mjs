@@ -1,0 +1,43 @@
+const KILLED = { suite: "crash", seed: 1 };
+const POWER = { suite: "power", all: true, only: "only what is synced" };
+
+/** Defects that only a death or a loss of power at the wrong moment shows. */
+export const DURABILITY = [
+  {
+    name: "decision-never-written",
+    file: "src/journal/open-transaction.ts",
+    text: "if (await createFileOnce(file, encodeRecord(DECISION, { decision: proposed }))) return proposed;",
+    replacement: "if (file !== encodeRecord(DECISION, { decision: proposed })) return proposed;",
+    tests: ["test/faults/sweep/recovery.test.ts"],
+    title: "in the middle of publishing of a plan",
+    faults: KILLED,
+  },
+  {
+    name: "cleaned-up-before-it-is-recorded",
+    file: "src/manager/transaction.ts",
+    text: 'await this.#transaction.finish(this.#done("committed", results));\n      await this.#endCommitted();',
+    replacement:
+      'await this.#endCommitted();\n      await this.#transaction.finish(this.#done("committed", results));',
+    tests: ["test/faults/sweep/recovery.test.ts"],
+    title: "only had to be recorded of a plan",
+    faults: KILLED,
+  },
+  {
+    name: "decision-not-flushed-with-its-folder",
+    file: "src/journal/durable-file.ts",
+    text: "  await syncFolder(folder);\n  return won;",
+    replacement: "  return won;",
+    tests: ["test/faults/power/plan.test.ts"],
+    title: "ext4: a commit of fresh edits",
+    faults: POWER,
+  },
+  {
+    name: "staged-content-not-flushed",
+    file: "src/tree/publish/staging.ts",
+    text: "    syncfs(stage.fd);\n    const bytes",
+    replacement: "    const bytes",
+    tests: ["test/faults/power/plan.test.ts"],
+    title: "ext4: a commit of fresh edits",
+    faults: POWER,
+  },
+];
