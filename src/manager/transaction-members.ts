@@ -121,7 +121,7 @@ export class Members {
         check();
         this.#states.set(at, stateBefore(location, await strategy.diff(ref, options)));
         const result = await strategy.commit(ref, options);
-        if (result?.noop === true) this.#progress.noop.add(at);
+        if (isNoop(result)) this.#progress.noop.add(at);
         this.#results.set(at, result);
         this.#progress.applied.push(at);
       });
@@ -263,7 +263,7 @@ export function intentOf(
   return { phase, kind, gid, message, members, at };
 }
 
-function isNoop(record: Json): boolean {
+function isNoop(record: unknown): boolean {
   return (
     typeof record === "object" &&
     record !== null &&

@@ -121,15 +121,15 @@ it("tells while a commit goes on how far it is, and that it is decided", async (
   const { transaction } = await site.plan.commit();
   const told = events.map(({ name, data }) => {
     const { phase, done } = data;
-    return [name, ...(phase === undefined ? [] : [phase, done])].join(" ");
+    return phase === undefined ? name : `${name} ${JSON.stringify([phase, done])}`;
   });
   expect(told).toEqual([
-    "plan.advanced prepare 1",
-    "plan.advanced prepare 2",
+    'plan.advanced ["prepare",1]',
+    'plan.advanced ["prepare",2]',
     "plan.prepared",
     "plan.decided",
-    "plan.advanced apply 1",
-    "plan.advanced apply 2",
+    'plan.advanced ["apply",1]',
+    'plan.advanced ["apply",2]',
     "sandbox.committed",
     "sandbox.committed",
     "plan.committed",
