@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
 import { fileNameOf, idKey } from "./id-key.ts";
@@ -230,7 +230,7 @@ function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+    return [];
   }
 }

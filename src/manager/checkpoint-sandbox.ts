@@ -54,7 +54,7 @@ export function restoreCheckpoint(
       const kept = await keep(guarded, before, id, {
         note: `before the restore of ${checkpointId}`,
       });
-      const storage = kept.checkpoints.at(-1)?.storage ?? "";
+      const storage = kept.checkpoints.at(-1)!.storage;
       const record = await updateRecord(engine, before, {
         ...kept,
         inFlight: { operation: "restoreCheckpoint", from: before.status, storage },
