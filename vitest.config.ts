@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { LongestFirst } from "./test/setup/longest-first.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -58,7 +59,9 @@ const resultFiles: ["json", { outputFile: string }][] =
 export default defineConfig({
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the cores of a small machine, because much of the time a test waits for the disk.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     passWithNoTests: false,
     // Once for the whole run, not once for each project.
     globalSetup: ["test/setup/run-folder.ts", "test/setup/build.ts"],

@@ -99,7 +99,7 @@ function circleThrough(
   const seen = new Set<string>();
   const ways: (readonly string[])[] = [[id]];
   for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
-    for (const parent of parentsOf.get(way.at(-1) ?? "") ?? []) {
+    for (const parent of parentsOf.get(way.at(-1)!)!) {
       if (parent === id) return way;
       if (seen.has(parent)) continue;
       seen.add(parent);

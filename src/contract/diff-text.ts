@@ -51,11 +51,11 @@ async function renderChange(
 
 function describeSides({ kind, before, after, renamedFrom, renamedTo, notes }: Change): string[] {
   const lines: string[] = [];
-  if (kind === "added") lines.push(`new ${describe(after)}`);
-  if (kind === "deleted") lines.push(`deleted ${describe(before)}`);
-  if (kind === "typeChanged") lines.push(`old ${describe(before)}`, `new ${describe(after)}`);
+  if (kind === "added") lines.push(`new ${describe(after!)}`);
+  if (kind === "deleted") lines.push(`deleted ${describe(before!)}`);
+  if (kind === "typeChanged") lines.push(`old ${describe(before!)}`, `new ${describe(after!)}`);
   if (kind === "linkChanged")
-    lines.push(`old link ${before?.target ?? ""}`, `new link ${after?.target ?? ""}`);
+    lines.push(`old link ${before!.target!}`, `new link ${after!.target!}`);
   if (before !== null && after !== null && before.type === after.type) {
     if (before.mode !== after.mode)
       lines.push(`old mode ${octal(before.mode)}`, `new mode ${octal(after.mode)}`);
@@ -73,8 +73,7 @@ function describeSides({ kind, before, after, renamedFrom, renamedTo, notes }: C
   return lines;
 }
 
-function describe(side: EntryState | null): string {
-  if (side === null) return "";
+function describe(side: EntryState): string {
   const target = side.target === null ? "" : ` -> ${side.target}`;
   return `${side.type} mode ${octal(side.mode)}${target}`;
 }
@@ -94,8 +93,9 @@ async function hunks(
     Buffer.from(left).toString("utf8"),
     Buffer.from(right).toString("utf8"),
   ];
-  const from = before === null && change.before === null ? "/dev/null" : quote(`a/${change.path}`);
-  const to = after === null ? "/dev/null" : quote(`b/${change.path}`);
+  // The library quotes names itself.
+  const from = before === null && change.before === null ? "/dev/null" : `a/${change.path}`;
+  const to = after === null ? "/dev/null" : `b/${change.path}`;
   const patch = createTwoFilesPatch(from, to, oldText, newText, undefined, undefined, {
     context,
     maxEditLength: MAX_EDIT_LENGTH,

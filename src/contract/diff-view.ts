@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Change, EntryState, SkippedEntry } from "../model/change.ts";
+import { compareText } from "../model/compare-text.ts";
 import type { DiffSummary, DiffView, DriftEntry } from "../model/diff-view.ts";
 import { type ContentReader, renderText } from "./diff-text.ts";
 
@@ -66,6 +67,6 @@ export function digestChanges(changes: readonly Change[]): string {
 
 function digestSide(side: EntryState | null): unknown {
   if (side === null) return null;
-  const xattrs = Object.entries(side.xattrs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const xattrs = Object.entries(side.xattrs ?? {}).sort(([a], [b]) => compareText(a, b));
   return [side.type, side.mode, side.uid, side.gid, side.size, side.hash, side.target, xattrs];
 }

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { StorageArea } from "../contract/host.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { mountIdOf } from "./resource-root.ts";
 
 /** A place that may become an area. */
@@ -70,7 +70,7 @@ function exists(path: string): boolean {
     lstatSync(path);
     return true;
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "EACCES")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "EACCES");
+    return false;
   }
 }

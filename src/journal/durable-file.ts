@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 
 const TEMPORARY = /^\.[0-9a-f]{32}\.tmp$/;
 
@@ -60,7 +60,7 @@ export async function createFileOnce(path: string, content: string): Promise<boo
   try {
     linkSync(temporary, path);
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error;
+    throwUnlessErrno(error, "EEXIST");
     won = false;
   } finally {
     removeIfPossible(temporary);

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { syncFolder } from "./durable-file.ts";
 
 /** Why a folder cannot be used for private data. */
@@ -20,7 +20,7 @@ export async function claimPrivateFolder(path: string): Promise<PrivacyProblem |
     mkdirSync(path, { mode: 0o700 });
     await syncFolder(dirname(path));
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error;
+    throwUnlessErrno(error, "EEXIST");
   }
   return privacyProblem(path);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { toBytePath } from "../model/byte-path.ts";
 import { AT, OPEN } from "../platform/native/constants.ts";
 import { projectId } from "../platform/native/file-system.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import { close, openAt, renameAt } from "../platform/native/paths.ts";
 import { statFd } from "../platform/native/stat.ts";
 
@@ -36,8 +36,8 @@ function obstacleBetween(source: number, target: number): string | null {
     return "a rename of nothing succeeded";
   } catch (error) {
     if (isErrno(error, "ENOENT")) return null;
-    if (isErrno(error, "EXDEV", "EROFS", "EACCES", "EPERM")) return error.code ?? "refused";
-    throw error;
+    throwUnlessErrno(error, "EXDEV", "EROFS", "EACCES", "EPERM");
+    return error.code;
   }
 }
 

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { AT, OPEN } from "../platform/native/constants.ts";
 import { close, openAt } from "../platform/native/paths.ts";
 import { statFd } from "../platform/native/stat.ts";
@@ -44,7 +44,7 @@ function folderOf(location: string): string | null {
     const found = statSync(location);
     return found.isDirectory() ? location : dirname(realpathSync(location));
   } catch (error) {
-    if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
     return location === dirname(location) ? null : folderOf(dirname(location));
   }
 }

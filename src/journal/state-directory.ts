@@ -7,7 +7,7 @@ import {
   SandboxError,
   describeThrown,
 } from "../errors/index.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { syncFolder } from "./durable-file.ts";
 import { claimPrivateFolder } from "./private-folder.ts";
 import { createRecord, hasFields, readRecordSync, type RecordFormat } from "./record-file.ts";
@@ -95,8 +95,8 @@ function resolved(path: string): string | null {
   try {
     return realpathSync(path);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }
 
@@ -106,7 +106,7 @@ function refusePlantedLink(path: string): void {
     const trusted = found.uid === process.geteuid?.() || found.uid === 0;
     if (found.isSymbolicLink() && !trusted) throw foreign(path, "a link of another user");
   } catch (error) {
-    if (!isErrno(error, "ENOENT")) throw error;
+    throwUnlessErrno(error, "ENOENT");
   }
 }
 
@@ -136,7 +136,7 @@ async function makeFolder(path: string): Promise<void> {
     mkdirSync(path, { mode: 0o700 });
     await syncFolder(dirname(path));
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error;
+    throwUnlessErrno(error, "EEXIST");
   }
 }
 

@@ -5,7 +5,7 @@ import { SandboxCreationError, SandboxError, describeThrown, errnoOf } from "../
 import { toBytePath } from "../model/byte-path.ts";
 import { utimensAt } from "../platform/native/attributes.ts";
 import { AT } from "../platform/native/constants.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { type AreaCandidate, areaCandidates } from "./area-candidates.ts";
 import { listAreas, rememberArea } from "./area-list.ts";
 import { claimPrivateFolder } from "./private-folder.ts";
@@ -91,7 +91,7 @@ function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch (error) {
-    if (!isErrno(error, "ENOTEMPTY", "ENOENT", "EBUSY")) throw error;
+    throwUnlessErrno(error, "ENOTEMPTY", "ENOENT", "EBUSY");
   }
 }
 

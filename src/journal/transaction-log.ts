@@ -11,7 +11,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock } from "../locks/file-lock.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { syncFolder } from "./durable-file.ts";
 import { OpenTransaction } from "./open-transaction.ts";
 import { readRecordSync, writeRecord } from "./record-file.ts";
@@ -59,8 +59,8 @@ export class TransactionLog {
       return new OpenTransaction(folder, this.#doneFile(ulid), lock);
     } catch (error) {
       if (error instanceof PlanBusyError) return "busy";
-      if (isErrno(error, "ENOENT")) return "gone";
-      throw error;
+      throwUnlessErrno(error, "ENOENT");
+      return "gone";
     }
   }
 

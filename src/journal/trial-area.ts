@@ -1,7 +1,7 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { StorageArea } from "../contract/host.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { forgetArea, listAreas } from "./area-list.ts";
 import { type AreaOptions, findArea } from "./storage-area.ts";
 
@@ -37,7 +37,7 @@ function removeEmpty(path: string): boolean {
     return true;
   } catch (error) {
     // Somebody has begun to use it meanwhile.
-    if (isErrno(error, "ENOTEMPTY", "EEXIST", "EBUSY", "ENOENT")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOTEMPTY", "EEXIST", "EBUSY", "ENOENT");
+    return false;
   }
 }

@@ -12,7 +12,7 @@ import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { OperationTimeoutError, PlanBusyError } from "../errors/index.ts";
 import { flock } from "../platform/native/lock.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import { enterQueue } from "./lock-queue.ts";
 
 /** How a lock is asked for. */
@@ -150,8 +150,8 @@ function isSameFile(fd: number, file: string): boolean {
     const [held, found] = [fstatSync(fd, { bigint: true }), statSync(file, { bigint: true })];
     return held.ino === found.ino && held.dev === found.dev;
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return false;
   }
 }
 

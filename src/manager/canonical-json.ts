@@ -1,3 +1,5 @@
+import { compareText } from "../model/compare-text.ts";
+
 /** JSON text that is equal for equal data, whatever the order of the keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? "null";
@@ -7,7 +9,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  entries.sort(([a], [b]) => compareText(a, b));
   return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }
 

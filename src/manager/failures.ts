@@ -194,3 +194,10 @@ function restatedUndo(thrown: unknown, truth: Truth, hint: string): SandboxError
   const message = `The undo failed: ${describeThrown(thrown)}`;
   return rollbackError("io", message, { cause: isStep ? thrown.cause : thrown, hint, undoDataAt });
 }
+
+/** Where a strategy says that the only good copy lies; null when it says nothing. */
+export function undoDataOf(thrown: unknown): string | null {
+  if (!(thrown instanceof SandboxError)) return null;
+  const { undoDataAt } = thrown.data as { readonly undoDataAt?: unknown };
+  return typeof undoDataAt === "string" ? undoDataAt : null;
+}

@@ -1,5 +1,5 @@
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import type { Engine } from "./engine.ts";
 import { asHolder, isHeld } from "./held-plans.ts";
 
@@ -28,8 +28,8 @@ export async function lockPlan(
   try {
     return await acquireLock(file, { exclusive, timeoutMs, signal });
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+    return null;
   }
 }
 

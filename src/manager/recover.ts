@@ -2,7 +2,7 @@ import {
   type ErrorJson,
   PlanBusyError,
   type RecordDamagedError,
-  SandboxError,
+  type SandboxError,
   describeThrown,
 } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
@@ -160,7 +160,7 @@ async function settle(engine: Engine, { ref }: SandboxRecord): Promise<Recovered
     return [{ ref, from, to, error: null }];
   } catch (thrown) {
     if (thrown instanceof PlanBusyError) return [];
-    const error = thrown instanceof SandboxError ? thrown : asRollbackError(thrown);
+    const error = asRollbackError(thrown);
     const to = findRecord(engine, ref)?.status ?? from;
     return [{ ref, from, to, error: error.toJSON() }];
   }

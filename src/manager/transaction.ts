@@ -1,7 +1,7 @@
 import type { CommitOptions } from "../contract/strategy.ts";
 import {
   SandboxCommitError,
-  SandboxError,
+  type SandboxError,
   SandboxRollbackError,
   describeThrown,
 } from "../errors/index.ts";
@@ -10,7 +10,7 @@ import type { Done, TransactionKind } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { Json } from "../model/sandbox-ref.ts";
 import { type Engine, timestamp } from "./engine.ts";
-import { restated, rollbackError } from "./failures.ts";
+import { restated, rollbackError, undoDataOf } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { lockResources } from "./resource-locks.ts";
 import {
@@ -276,13 +276,6 @@ export class TransactionRun {
     const data = { transaction: ulid, step, reason: describeThrown(thrown) };
     this.#engine.emit("transaction.pending", data, "warning");
   }
-}
-
-/** Where a strategy says that the only good copy lies. */
-function undoDataOf(thrown: unknown): string | null {
-  if (!(thrown instanceof SandboxError)) return null;
-  const { undoDataAt } = thrown.data as { readonly undoDataAt?: unknown };
-  return typeof undoDataAt === "string" ? undoDataAt : null;
 }
 
 function refuseInterrupted(kind: TransactionKind, signal: AbortSignal | undefined): void {

@@ -1,5 +1,5 @@
 import type { CallOptions } from "../contract/strategy.ts";
-import { OperationTimeoutError, SandboxError } from "../errors/index.ts";
+import { OperationTimeoutError, type SandboxError } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxOperation } from "../model/status.ts";
@@ -17,7 +17,7 @@ export interface SandboxCall {
   readonly options?: CallOptions | undefined;
   /** Take the workspace as it is, because it is going to be thrown away. */
   readonly asItIs?: boolean;
-  /** What a foreign error becomes before it leaves. */
+  /** What an error becomes before it leaves; one of the family mostly stays what it is. */
   readonly failure: (thrown: unknown) => SandboxError;
 }
 
@@ -44,7 +44,7 @@ export async function withSandbox<T>(
       if (call.asItIs === true || !needsRepair(record)) return await body(record);
       if (exclusive) return await body(await repairWorkspace(guarded, record));
     } catch (error) {
-      throw inContext(error instanceof SandboxError ? error : call.failure(error), ref);
+      throw inContext(call.failure(error), ref);
     }
     // Somebody else made a rebuild necessary while this call waited for its turn to look.
     return withSandbox(guarded, { ...call, access: "change" }, body);

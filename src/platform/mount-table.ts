@@ -67,7 +67,7 @@ function parseLine(line: string): MountEntry {
   const fields = line.split(" ");
   // Between the options and the separator stands any number of optional fields.
   const separator = fields.indexOf("-", 6);
-  const field = (index: number): string => fields[index] ?? "";
+  const field = (index: number): string => fields[index]!;
   const [major = "", minor = ""] = field(2).split(":");
   return {
     mountId: Number(field(0)),

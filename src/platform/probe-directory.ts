@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { type BytePath, joinPath, pathBytes } from "../model/byte-path.ts";
 import { createIdSource } from "./ids.ts";
-import { AT, OPEN, UNMOUNT, close, isErrno, openAt, unmount } from "./native/index.ts";
+import { AT, OPEN, UNMOUNT, close, openAt, throwUnlessErrno, unmount } from "./native/index.ts";
 import { mountsBelow } from "./mount-table.ts";
 import { run } from "./run.ts";
 
@@ -54,7 +54,7 @@ async function unmountAll(path: BytePath, cwd: string): Promise<void> {
     try {
       unmount(mountPoint, UNMOUNT.detach);
     } catch (error) {
-      if (!isErrno(error, "EPERM")) throw error;
+      throwUnlessErrno(error, "EPERM");
       // Only the set-user-id program may take away what it mounted for an ordinary user.
       await run("fusermount3", ["-u", "-z", "merged"], { cwd, timeoutMs: 5_000 });
     }

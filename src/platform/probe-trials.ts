@@ -8,10 +8,10 @@ import {
   RENAME,
   cloneFile,
   close,
-  isErrno,
   openAt,
   renameAt,
   statFd,
+  throwUnlessErrno,
 } from "./native/index.ts";
 import type { TrialDirectory } from "./probe-directory.ts";
 import { run } from "./run.ts";
@@ -82,7 +82,7 @@ async function missingFuseProgram(timeoutMs: number): Promise<Ability | null> {
     return null;
   } catch (error) {
     // EACCES: one of the folders in PATH may not be searched, and the others do not have it.
-    if (!isErrno(error, "ENOENT", "EACCES")) throw error;
+    throwUnlessErrno(error, "ENOENT", "EACCES");
     return {
       works: false,
       reason: "the program fuse-overlayfs is not installed",
@@ -136,7 +136,7 @@ export const tryExchange: Trial = async (place) => {
   try {
     renameAt(place.fd, "lower/file", place.fd, "upper/other", RENAME.exchange);
   } catch (error) {
-    if (!isErrno(error, "EINVAL", "ENOSYS", "ENOTSUP")) throw error;
+    throwUnlessErrno(error, "EINVAL", "ENOSYS", "ENOTSUP");
     return {
       works: false,
       reason: `${fileSystemName(place.fd)} cannot swap two names`,

@@ -27,7 +27,7 @@ export function checkNames(config: CofferConfig, registry: StrategyRegistry): vo
       expected: suggest(name, known),
     }));
     const cause = registry.notFound(first.name, first.keyPath);
-    throw configurationError(config.file ?? "", problems, cause);
+    throw configurationError(config.file!, problems, cause);
   }
   const misfits = [...config.resources.values()].flatMap((resource) =>
     misfit(resource, config, registry),
@@ -35,7 +35,7 @@ export function checkNames(config: CofferConfig, registry: StrategyRegistry): vo
   const [firstMisfit] = misfits;
   if (firstMisfit === undefined) return;
   const problems = misfits.map(({ problem }) => problem);
-  throw configurationError(config.file ?? "", problems, firstMisfit.error);
+  throw configurationError(config.file!, problems, firstMisfit.error);
 }
 
 function misfit(

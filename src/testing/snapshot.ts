@@ -46,7 +46,7 @@ export async function takeIdentities(run: RunHere): Promise<Snapshot> {
     .toString("latin1")
     .split("\0");
   const rows = new Map<string, string>();
-  for (let at = 0; at + 1 < cells.length; at += 2) rows.set(cells[at] || ".", cells[at + 1] ?? "");
+  for (let at = 0; at + 1 < cells.length; at += 2) rows.set(cells[at] || ".", cells[at + 1]!);
   return sorted(rows);
 }
 

@@ -8,10 +8,12 @@ import {
   ancestorsOf,
   displayPath,
   isTextPath,
+  isWithin,
   nameOf,
   parentOf,
   pathBytes,
 } from "../model/byte-path.ts";
+import { compareText } from "../model/compare-text.ts";
 import {
   OPEN,
   RENAME,
@@ -23,6 +25,7 @@ import {
   readDirectory,
   renameAt,
   statFd,
+  throwUnlessErrno,
   unlinkAt,
 } from "../platform/native/index.ts";
 import { attributesOf, setAttributes } from "./entry-attributes.ts";
@@ -62,8 +65,8 @@ export function statBeneath(root: BytePath, path: RelativePath): TreeEntry | nul
       try {
         return withFolder(rootFd, parentOf(path), (fd) => findEntry(fd, nameOf(path)));
       } catch (error) {
-        if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
-        throw error;
+        throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+        return null;
       }
     }),
   );
@@ -117,7 +120,7 @@ export function listBeneath(root: BytePath, path: RelativePath): ListedEntry[] {
     withRoot(root, (rootFd) =>
       withFolder(rootFd, path, (fd) =>
         readDirectory(fd)
-          .sort((a, b) => (a.name < b.name ? -1 : 1))
+          .sort((a, b) => compareText(a.name, b.name))
           .map(({ name, type }) => listed(name as BytePath, entryType(type))),
       ),
     ),
@@ -149,6 +152,8 @@ export function removeBeneath(root: BytePath, path: RelativePath): void {
 /** Moves an entry to a name that is free. */
 export function renameBeneath(root: BytePath, from: RelativePath, to: RelativePath): void {
   if (from === "" || to === "") throw pathError(from, "outside");
+  // Before any folder is made for it.
+  if (to !== from && isWithin(to, from)) throw pathError(to, "notDirectory");
   typed(root, from, () =>
     withRoot(root, (rootFd) => {
       makeFolders(rootFd, to);
@@ -176,7 +181,7 @@ export function assertBeneath(root: BytePath, path: RelativePath): void {
       try {
         close(openBeneath(rootFd, path, OPEN.pathOnly | OPEN.noFollow));
       } catch (error) {
-        if (!isErrno(error, "ENOENT")) throw error;
+        throwUnlessErrno(error, "ENOENT");
       }
     }),
   );
@@ -187,7 +192,7 @@ function makeFolders(rootFd: number, path: RelativePath): void {
     try {
       close(openFolder(rootFd, folder));
     } catch (error) {
-      if (!isErrno(error, "ENOENT")) throw error;
+      throwUnlessErrno(error, "ENOENT");
       withFolder(rootFd, parentOf(folder), (fd) => mkdirAt(fd, nameOf(folder), 0o777));
     }
   }

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import { ancestorsOf, nameOf, parentOf } from "../model/byte-path.ts";
 import type { ConflictReason } from "../model/conflict.ts";
-import { type NativeStat, close, isErrno, statIfThere } from "../platform/native/index.ts";
+import { type NativeStat, close, statIfThere, throwUnlessErrno } from "../platform/native/index.ts";
 import { entryType, findEntry } from "./read-entry.ts";
 import { folderEntry } from "./folder-entry.ts";
 import { openFolder, withRoot } from "./scan/open-directory.ts";
@@ -159,7 +159,7 @@ class RealTree {
     try {
       this.#fd = openFolder(this.#rootFd, path);
     } catch (error) {
-      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) throw error;
+      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV");
     }
     this.#openPath = path;
     return this.#fd;

@@ -17,6 +17,7 @@ import {
   seekData,
   seekHole,
   statFileSystem,
+  throwUnlessErrno,
   unlinkAt,
 } from "../platform/native/index.ts";
 import {
@@ -173,7 +174,7 @@ function copyInKernel(sourceFd: number, targetFd: number, start: number, end: nu
       at += copied;
     }
   } catch (error) {
-    if (!isErrno(error, ...CANNOT_COPY_IN_KERNEL)) throw error;
+    throwUnlessErrno(error, ...CANNOT_COPY_IN_KERNEL);
   }
   return at;
 }

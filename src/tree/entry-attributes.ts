@@ -3,11 +3,11 @@ import {
   fchmod,
   fchown,
   futimens,
-  isErrno,
   listXattrs,
   removeXattr,
   setXattr,
   setXattrAt,
+  throwUnlessErrno,
   utimensAt,
 } from "../platform/native/index.ts";
 import { isOverlayMark } from "./read-entry.ts";
@@ -97,8 +97,8 @@ function tryOwner(set: () => void): boolean {
     set();
     return false;
   } catch (error) {
-    if (isErrno(error, "EPERM", "EINVAL")) return true;
-    throw error;
+    throwUnlessErrno(error, "EPERM", "EINVAL");
+    return true;
   }
 }
 
@@ -106,7 +106,7 @@ function tryXattr(lost: string[], attribute: string, set: () => void): void {
   try {
     set();
   } catch (error) {
-    if (!isErrno(error, "EPERM", "EACCES", "ENOTSUP", "EINVAL")) throw error;
+    throwUnlessErrno(error, "EPERM", "EACCES", "ENOTSUP", "EINVAL");
     lost.push(attribute);
   }
 }

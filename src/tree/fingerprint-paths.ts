@@ -7,7 +7,7 @@ import {
   toBytePath,
 } from "../model/byte-path.ts";
 import type { Change } from "../model/change.ts";
-import { isErrno } from "../platform/native/index.ts";
+import { throwUnlessErrno } from "../platform/native/index.ts";
 import { hashAt } from "./content.ts";
 import { findEntry } from "./read-entry.ts";
 import { withFolder, withRoot } from "./scan/open-directory.ts";
@@ -41,7 +41,7 @@ function stateAt(rootFd: number, path: RelativePath): unknown {
       return [type, mode, uid, gid, target, type === "file" ? hashAt(fd, nameOf(path)) : null];
     });
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
+    return null;
   }
 }

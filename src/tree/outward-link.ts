@@ -7,7 +7,7 @@ import {
   nameOf,
   parentOf,
 } from "../model/byte-path.ts";
-import { isErrno, readlinkAt, statAt } from "../platform/native/index.ts";
+import { isErrno, readlinkAt, statAt, throwUnlessErrno } from "../platform/native/index.ts";
 import { entryType } from "./read-entry.ts";
 import { withFolder, withRoot } from "./scan/open-directory.ts";
 import type { TreeChange } from "./tree-change.ts";
@@ -97,7 +97,7 @@ function findReal(root: BytePath, path: RelativePath): Found | null {
     );
   } catch (error) {
     if (isErrno(error, "EACCES", "EXDEV")) return UNKNOWN;
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG");
+    return null;
   }
 }

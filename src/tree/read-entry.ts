@@ -1,10 +1,10 @@
 import {
   type NativeStat,
   getXattrAt,
-  isErrno,
   listXattrsAt,
   readlinkAt,
   statAt,
+  throwUnlessErrno,
 } from "../platform/native/index.ts";
 import type { BytePath } from "../model/byte-path.ts";
 import type { EntryType } from "../model/change.ts";
@@ -46,8 +46,8 @@ export function findIdentity(dirFd: number, name: string): Identity | null {
   try {
     return identityOf(statAt(dirFd, name));
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }
 
@@ -85,8 +85,8 @@ export function findEntry(dirFd: number, name: string, stat?: NativeStat): TreeE
   try {
     return readEntry(dirFd, name, stat);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }
 

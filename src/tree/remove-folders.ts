@@ -1,5 +1,5 @@
 import { type BytePath, displayPath, nameOf } from "../model/byte-path.ts";
-import { isErrno, readDirectory } from "../platform/native/index.ts";
+import { readDirectory, throwUnlessErrno } from "../platform/native/index.ts";
 import { removeTree } from "./remove-tree.ts";
 import { withRoot } from "./scan/open-directory.ts";
 
@@ -20,7 +20,7 @@ export function removeBelow(folder: BytePath): string[] {
       ),
     );
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return [];
   }
 }

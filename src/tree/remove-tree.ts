@@ -13,6 +13,7 @@ import {
   rmdirAt,
   statAt,
   statFd,
+  throwUnlessErrno,
   unlinkAt,
 } from "../platform/native/index.ts";
 
@@ -87,7 +88,7 @@ function openClosedFolder(parentFd: number, name: string): number {
   try {
     return openAt(parentFd, name, FOLDER);
   } catch (error) {
-    if (!isErrno(error, "EACCES")) throw error;
+    throwUnlessErrno(error, "EACCES");
     chmodAt(parentFd, name, OWNER_ACCESS);
     return openAt(parentFd, name, FOLDER);
   }

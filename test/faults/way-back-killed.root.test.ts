@@ -1,15 +1,10 @@
 import { expect, it } from "vitest";
-import type { SandboxRef } from "../../src/index.ts";
 import { samplePoints } from "../support/sample-points.ts";
 import { type TracedProgram, faultPoints, runWithFault } from "../support/faults.ts";
-import {
-  type Oracle,
-  expectOracleEqual,
-  oracleDifferences,
-  takeOracle,
-} from "../support/oracle.ts";
+import { expectOracleEqual, oracleDifferences, takeOracle } from "../support/oracle.ts";
+import { type Committed, committed } from "./committed.ts";
 import type { Order } from "./order.ts";
-import { type Place, makePlace, openPlace, shell } from "./place.ts";
+import { openPlace, shell } from "./place.ts";
 
 const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
 const MINUTES = 60_000;
@@ -18,27 +13,18 @@ const TREE =
 const EDIT =
   'for folder in a b c; do echo "$folder edited" > $folder/file; done; rmdir a/gone; mkdir c/new';
 
-interface Stuck {
-  readonly place: Place;
-  readonly ref: SandboxRef;
-  readonly old: Oracle;
-  readonly published: Oracle;
+interface Stuck extends Committed {
   readonly traced: TracedProgram;
 }
 
 /** A commit that cannot be taken back, because nothing in one folder can be renamed any more. */
 async function stuck(strategy: string): Promise<Stuck> {
-  const place = makePlace(TREE);
-  const old = takeOracle(place.real);
-  await using coffer = await openPlace(place);
-  const ref = await coffer.create("plan", place.real, { strategy });
-  shell(await coffer.sandbox(ref).getPath(), EDIT);
-  await coffer.sandbox(ref).commit();
-  const published = takeOracle(place.real);
+  const made = await committed(strategy, TREE, EDIT);
+  const { place, ref } = made;
   shell(place.real, "chattr +i b");
   const order: Order = { state: place.state, operation: "undoCommit", ref };
   const traced = { program: PROGRAM, args: [JSON.stringify(order)], touching: [place.folder] };
-  return { place, ref, old, published, traced };
+  return { ...made, traced };
 }
 
 it.each(["overlay", "copy_on_write"])(
@@ -50,7 +36,7 @@ it.each(["overlay", "copy_on_write"])(
     expectOracleEqual(first.published, takeOracle(first.place.real));
     const begun = points.findIndex(({ call }) => call === "renameat2");
     const endings = new Set<string>();
-    for (const { at } of samplePoints(12)(points.slice(begun))) {
+    for (const { at } of samplePoints(7)(points.slice(begun))) {
       const { place, ref, old, published, traced } = await stuck(strategy);
       const run = await runWithFault(traced, { at }, { signal: "KILL" });
       shell(place.real, "chattr -i b");

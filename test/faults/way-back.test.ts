@@ -14,7 +14,8 @@ import {
   takeOracle,
 } from "../support/oracle.ts";
 import type { Operation, Order, Told } from "./order.ts";
-import { samplePoints } from "../support/sample-points.ts";
+import { sampleOf, samplePoints } from "../support/sample-points.ts";
+import { committed } from "./committed.ts";
 import { type Place, makePlace, openPlace, shell } from "./place.ts";
 
 const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
@@ -43,16 +44,10 @@ function traced({ place, operation }: Arranged, touching: string): TracedProgram
 }
 
 /** A committed sandbox whose commit is to be taken back. */
-async function committed(strategy: string): Promise<Arranged> {
-  const place = makePlace(TREE);
-  const old = takeOracle(place.real);
-  await using coffer = await openPlace(place);
-  const ref = await coffer.create("plan", place.real, { strategy });
-  shell(await coffer.sandbox(ref).getPath(), EDIT);
-  await coffer.sandbox(ref).commit();
-  const target = place.real;
+async function undoable(strategy: string): Promise<Arranged> {
+  const { place, ref, old, published: before } = await committed(strategy, TREE, EDIT);
   const operation = { operation: "undoCommit", ref } as const;
-  return { place, ref, target, before: takeOracle(target), old, operation };
+  return { place, ref, target: place.real, before, old, operation };
 }
 
 /** A copy with a checkpoint that is to be restored. */
@@ -72,12 +67,15 @@ async function kept(strategy: string): Promise<Arranged> {
 /** What an undo of the edits has to touch, path by path. */
 const TOUCHED = ["a/file", "a/new", "b/file", "b/link", "b/empty", "c/file", "c/new", "gone"];
 
-describe.each(["overlay", "copy_on_write", "filesystem_copy"])("%s", (strategy) => {
+const STRATEGIES = ["overlay", "copy_on_write", "filesystem_copy"];
+
+describe.each(STRATEGIES)("%s", (strategy) => {
   it(
     "goes forward again when an undo stops half way at any path, and undoes it once the cause is gone (R178)",
     async () => {
-      for (const [at, path] of TOUCHED.entries()) {
-        const arranged = await committed(strategy);
+      const paths = sampleOf(3, [...TOUCHED.entries()], STRATEGIES.indexOf(strategy));
+      for (const [at, path] of paths) {
+        const arranged = await undoable(strategy);
         const { place, ref, before, old } = arranged;
         const error = at % 2 === 0 ? "EIO" : "ENOSPC";
         const stuck = traced(arranged, join(place.real, path));
@@ -104,7 +102,7 @@ describe.each(["overlay", "copy_on_write", "filesystem_copy"])("%s", (strategy) 
   );
 
   it("deletes nothing when an undo can go neither back nor forward, and says where it lies (R182)", async () => {
-    const arranged = await committed(strategy);
+    const arranged = await undoable(strategy);
     const { place, ref, before, old } = arranged;
     const third = await thirdRename(strategy);
     const fault = { error: "EROFS", lasting: true } as const;
@@ -135,7 +133,7 @@ describe.each(["overlay", "copy_on_write", "filesystem_copy"])("%s", (strategy) 
   });
 
   it("does not go forward again when the resource is back and only the sandbox is not", async () => {
-    const arranged = await committed(strategy);
+    const arranged = await undoable(strategy);
     const { place, ref, old } = arranged;
     const mark = join(ref.metadata["directory"] as string, "committed.json");
     const fault = { error: "EIO", lasting: true } as const;
@@ -157,7 +155,7 @@ describe.each(["overlay", "copy_on_write", "filesystem_copy"])("%s", (strategy) 
 });
 
 async function thirdRename(strategy: string): Promise<number> {
-  const arranged = await committed(strategy);
+  const arranged = await undoable(strategy);
   const points = await faultPoints(traced(arranged, arranged.place.real));
   const third = points.filter(({ call }) => call === "renameat2")[2];
   expect(third).toBeDefined();
@@ -169,7 +167,7 @@ describe.each(["copy_on_write", "filesystem_copy"])("%s", (strategy) => {
     "removes a workspace that was built half way by a restore, and keeps the one before (R178)",
     async () => {
       const points = await faultPoints(await restoring(strategy));
-      for (const { at } of samplePoints(12)(points.slice(1))) {
+      for (const { at } of samplePoints(6)(points.slice(1))) {
         const arranged = await kept(strategy);
         const { place, ref, target, before, old } = arranged;
         const error = at % 2 === 0 ? "EIO" : "ENOSPC";

@@ -16,18 +16,23 @@ export function sign(value: number): string {
 }
 `;
 
+/** The same on one line, of which a part may not run. */
+const ONE_LINE = `
+export const sign = (value: number): string => (value < 0 ? "negative" : "positive");
+`;
+
 /** Counts the coverage of a project with one module, which only a child of its test uses. */
-function coverage(calls: string): { code: number | null; output: string } {
+function coverage(calls: string, source = SOURCE): { code: number | null; output: string } {
   const folder = tempFolder({ mode: 0o755 });
   for (const name of ["scripts", "src", "dist"]) mkdirSync(join(folder, name));
   copyFileSync(join(checkout, "scripts/coverage.mjs"), join(folder, "scripts/coverage.mjs"));
   symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));
-  const built = transformSync(SOURCE, {
+  const built = transformSync(source, {
     loader: "ts",
     sourcemap: true,
     sourcefile: "../src/sign.ts",
   });
-  writeFileSync(join(folder, "src/sign.ts"), SOURCE);
+  writeFileSync(join(folder, "src/sign.ts"), source);
   writeFileSync(join(folder, "dist/sign.js"), `${built.code}//# sourceMappingURL=sign.js.map\n`);
   writeFileSync(join(folder, "dist/sign.js.map"), built.map);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
@@ -51,7 +56,7 @@ function coverage(calls: string): { code: number | null; output: string } {
   return { code: done.status, output: done.stdout + done.stderr };
 }
 
-it("passes when children run every line and branch, and fails below the thresholds", () => {
+it("passes when children run every line and branch, and fails below the thresholds (R272)", () => {
   const whole = coverage("1, -1");
   expect(whole.output).toContain("lines: 100 percent, at least 97");
   expect(whole.output).toContain("branches: 100 percent, at least 90");
@@ -59,6 +64,13 @@ it("passes when children run every line and branch, and fails below the threshol
   const part = coverage("1");
   expect(part.output).toMatch(/lines: [1-9]\d?(?:\.\d+)? percent, at least 97/);
   expect(part.code).toBe(1);
+});
+
+it("fails when every line ran but too few branches did (R272)", () => {
+  const { code, output } = coverage("1", ONE_LINE);
+  expect(output).toContain("lines: 100 percent, at least 97");
+  expect(output).toContain("branches: 50 percent, at least 90");
+  expect(code).toBe(1);
 });
 
 it("fails when a test fails, whatever was covered", () => {

@@ -24,3 +24,20 @@ export function samplePoints(
     );
   };
 }
+
+let isSeedTold = false;
+
+/**
+ * At most so many of any things, spread over all of them from where the seed of the run and a number of the caller say.
+ * All of them in a whole run.
+ */
+export function sampleOf<T>(most: number, things: readonly T[], shift = 0): readonly T[] {
+  if (isWholeRun || things.length <= most) return things;
+  if (!isSeedTold) process.stdout.write(`samples are chosen by COFFERDAM_SEED=${seed}\n`);
+  isSeedTold = true;
+  const chosen = Array.from({ length: most }, (_, nth) => {
+    const at = seed + shift + Math.floor((nth * things.length) / most);
+    return at % things.length;
+  });
+  return things.filter((_, at) => chosen.includes(at));
+}

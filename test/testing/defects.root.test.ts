@@ -20,7 +20,7 @@ describe.each(Object.entries(DEFECT_OF_RULE))("in the area %s", (area, rules) =>
   it.each(Object.entries(rules).map(([rule, defect]) => ({ rule, defect })))(
     "the strategy $defect breaks one rule and no other (R121)",
     async ({ rule, defect }) => {
-      expect(await suite.brokenRules(defect, area)).toEqual([rule]);
+      expect(await suite.brokenRules(defect, area, rule)).toEqual([rule]);
     },
   );
 });

@@ -59,7 +59,7 @@ export const MANAGER = [
   {
     name: "ref-compared-by-the-order-of-fields",
     file: "src/manager/canonical-json.ts",
-    text: "  entries.sort(([a], [b]) => (a < b ? -1 : 1));\n",
+    text: "  entries.sort(([a], [b]) => compareText(a, b));\n",
     replacement: "",
     tests: ["test/manager/refs.test.ts"],
     title: "order of its fields",

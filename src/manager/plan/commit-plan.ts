@@ -75,6 +75,10 @@ function untriedReport(planId: string, thrown: unknown): CommitReport {
   return failureReport(parts, "refused", thrown, noProgress());
 }
 
+interface BegunParts extends ReportParts {
+  readonly transaction: string;
+}
+
 class PlanCommit {
   readonly #engine: Engine;
   readonly #planId: string;
@@ -169,7 +173,7 @@ class PlanCommit {
     const ulid = engine.ids.next();
     const progress = noProgress();
     let begun = parts.members;
-    const own = (): ReportParts => ({ ...parts, members: begun, transaction: ulid });
+    const own = (): BegunParts => ({ ...parts, members: begun, transaction: ulid });
     try {
       const repaired = await this.#repaired(begun);
       const expected = await this.#reviewed([...repaired, ...later]);
@@ -284,7 +288,7 @@ class PlanCommit {
   }
 
   async #finished(
-    parts: ReportParts,
+    parts: BegunParts,
     given: readonly (CommitResult | null)[],
   ): Promise<CommitReport> {
     const { message = null } = this.#options;
@@ -293,18 +297,18 @@ class PlanCommit {
       const own = given[at] ?? emptyResult(record.ref, message, timestamp(this.#engine));
       results.set(resourceId, await finish(guarded, record, own, message));
     }
-    const isPending = this.#engine.log.isRunning(parts.transaction ?? "");
+    const isPending = this.#engine.log.isRunning(parts.transaction);
     return successReport(parts, isPending ? "committed-pending" : "committed", results);
   }
 
   async #failed(
-    parts: ReportParts,
+    parts: BegunParts,
     later: readonly PlanMember[],
     thrown: unknown,
     progress: ReturnType<typeof noProgress>,
   ): Promise<CommitReport> {
     const { log } = this.#engine;
-    const ulid = parts.transaction ?? "";
+    const ulid = parts.transaction;
     const done = log.outcomeOf(ulid);
     if (done?.outcome === "committed") {
       return this.#finished(
@@ -313,7 +317,7 @@ class PlanCommit {
       );
     }
     const isSettled = !log.isRunning(ulid);
-    const error = thrown instanceof SandboxError ? thrown : asCommitError(thrown, isSettled);
+    const error = asCommitError(thrown, isSettled);
     for (const [at, { record, guarded }] of parts.members.entries()) {
       if (record.status !== "COMMITTING") continue;
       const own = at === progress.failedAt ? inContext(error, record.ref).toJSON() : null;

@@ -1,4 +1,4 @@
-import { AtomicCommitError, SandboxError, describeThrown } from "../../errors/index.ts";
+import { AtomicCommitError, describeThrown } from "../../errors/index.ts";
 import type {
   CommitReport,
   FailedRollback,
@@ -6,6 +6,7 @@ import type {
   PlanOutcome,
 } from "../../model/commit-report.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
+import { undoDataOf } from "../failures.ts";
 import type { MemberProgress } from "../transaction-members.ts";
 import type { PlanMember } from "./plan-members.ts";
 
@@ -49,7 +50,7 @@ export function failureReport(
   progress: MemberProgress,
   keptAt: string | null = null,
 ): CommitReport {
-  const idOf = (at: number): string => parts.members[at]?.resourceId ?? "";
+  const idOf = (at: number): string => parts.members[at]!.resourceId;
   const touched = new Set([
     ...progress.applied,
     ...progress.undone,
@@ -110,10 +111,4 @@ function emptyReport(parts: ReportParts, outcome: PlanOutcome): CommitReport {
       .filter(({ record }) => record.workspaceStale)
       .map(({ resourceId }) => resourceId),
   };
-}
-
-function undoDataOf(error: unknown): string | null {
-  if (!(error instanceof SandboxError)) return null;
-  const { undoDataAt } = error.data as { readonly undoDataAt?: unknown };
-  return typeof undoDataAt === "string" ? undoDataAt : null;
 }

@@ -1,3 +1,4 @@
+import { compareText } from "../../model/compare-text.ts";
 import type { CallOptions, CleanupOptions } from "../../contract/strategy.ts";
 import type { ErrorJson, SandboxError } from "../../errors/index.ts";
 import type { UndoPreview } from "../../model/undo-preview.ts";
@@ -155,7 +156,7 @@ async function attempt(
 /** By the time of their commits, those of one transaction in the order in which it took them. */
 function inCommitOrder(members: readonly PlanMember[]): PlanMember[] {
   const at = ({ record }: PlanMember): string => record.lastResult?.committedAt ?? "";
-  return members.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
+  return members.toSorted((a, b) => compareText(at(a), at(b)));
 }
 
 function statuses(members: readonly PlanMember[]): Record<string, SandboxStatus> {

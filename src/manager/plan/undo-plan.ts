@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../contract/strategy.ts";
-import { SandboxError, describeThrown } from "../../errors/index.ts";
+import { type SandboxError, describeThrown } from "../../errors/index.ts";
 import type { SandboxRecord } from "../../journal/sandbox-record.ts";
 import type { Engine } from "../engine.ts";
 import { asRollbackError, rollbackError } from "../failures.ts";
@@ -116,13 +116,13 @@ async function settleFailure(
   thrown: unknown,
 ): Promise<void> {
   if (engine.log.outcomeOf(ulid)?.outcome === "committed") return;
-  const error = thrown instanceof SandboxError ? thrown : asRollbackError(thrown);
+  const error = asRollbackError(thrown);
   const isSettled = !engine.log.isRunning(ulid);
   for (const { record } of begun) {
     if (isSettled) await stayCommitted(engine, record, error);
     else await moveIfPossible(engine, record, "ERRORED", { lastError: error.toJSON() });
   }
-  const planId = begun[0]?.record.ref.planId ?? "";
+  const planId = begun[0]!.record.ref.planId;
   engine.emit("plan.undoFailed", { planId, reason: describeThrown(thrown) }, "warning");
   throw error;
 }

@@ -17,7 +17,7 @@ export { loadNative } from "./load-native.ts";
 export { type LockKind, flock, unlock } from "./lock.ts";
 export { MOUNT, UNMOUNT, mount, unmount } from "./mount.ts";
 export { OVERLAY_METHODS, mountOverlay, mountOverlayWith } from "./overlay-mount.ts";
-export { NativeError, isErrno } from "./native-error.ts";
+export { NativeError, isErrno, throwUnlessErrno } from "./native-error.ts";
 export { type ByteName } from "./native-memory.ts";
 export {
   close,

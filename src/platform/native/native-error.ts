@@ -52,15 +52,23 @@ export class NativeError extends Error {
   }
 }
 
+/** An error of a system call, from Node or from our own calls. */
+type ErrnoError = NodeJS.ErrnoException & { readonly code: string };
+
 /** Whether the value is a failed system call, of ours or of Node, with one of the given codes. */
-export function isErrno(
-  error: unknown,
-  ...codes: readonly string[]
-): error is NodeJS.ErrnoException {
+export function isErrno(error: unknown, ...codes: readonly string[]): error is ErrnoError {
   return (
     error instanceof Error &&
     "code" in error &&
     typeof error.code === "string" &&
     codes.includes(error.code)
   );
+}
+
+/** Throws an error again, unless it has one of these codes. */
+export function throwUnlessErrno(
+  error: unknown,
+  ...codes: readonly string[]
+): asserts error is ErrnoError {
+  if (!isErrno(error, ...codes)) throw error;
 }

@@ -1,7 +1,7 @@
 import { AT, OPEN } from "./constants.ts";
 import { mount } from "./mount.ts";
 import { MAX_OPTION_BYTES, MountContext } from "./mount-context.ts";
-import { isErrno } from "./native-error.ts";
+import { throwUnlessErrno } from "./native-error.ts";
 import { type ByteName, nameText } from "./native-memory.ts";
 import { close, openAt } from "./paths.ts";
 
@@ -42,7 +42,7 @@ export function mountOverlay(overlay: OverlayMount): OverlayMethod {
     } catch (error) {
       // A kernel that does not know a method says EINVAL, or ENOSYS where there is no such call. A later method that
       // gives the same answer tells less about a truly bad layer than the first one did.
-      if (!isErrno(error, "EINVAL", "ENOSYS")) throw error;
+      throwUnlessErrno(error, "EINVAL", "ENOSYS");
       refusal ??= error;
     }
   }

@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<number, InodeType>> = {
 
 /** The type that the type bits of a mode stand for. */
 export function inodeType(mode: number): InodeType {
-  return TYPES[mode & MODE.typeMask] ?? "file";
+  return TYPES[mode & MODE.typeMask]!;
 }
 
 /** Node's single number for a device, from its two parts. */

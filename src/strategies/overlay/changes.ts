@@ -8,6 +8,7 @@ import {
   nameOf,
 } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
+import { compareText } from "../../model/compare-text.ts";
 import { close, readDirectory } from "../../platform/native/index.ts";
 import { haveEqualContent } from "../../tree/content.ts";
 import { skippedEntry } from "../../tree/public-path.ts";
@@ -312,5 +313,5 @@ function movedFrom(node: ViewNode, real: TreeEntry | null): { readonly movedFrom
 }
 
 function sorted<T extends { readonly path: string }>(entries: T[]): T[] {
-  return entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return entries.sort((a, b) => compareText(a.path, b.path));
 }

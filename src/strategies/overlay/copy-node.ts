@@ -83,7 +83,7 @@ class NodeCopier {
   }
 
   #symlink(entry: TreeEntry, dirFd: number, name: string): void {
-    symlinkAt(entry.target ?? "", dirFd, name);
+    symlinkAt(entry.target!, dirFd, name);
     setLinkAttributes(dirFd, name, attributesOf(entry));
   }
 

@@ -6,6 +6,7 @@ import {
   joinPath,
   pathBytes,
 } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import { close, mkdirAt, readDirectory } from "../../platform/native/index.ts";
 import { takeBaseTime } from "../../tree/base-time.ts";
 import { readEntry } from "../../tree/read-entry.ts";
@@ -78,7 +79,7 @@ export function scanCopiedView(place: SandboxPlace): CopiedEntries {
         close(fd);
       }
     }
-    return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return new Map([...found].sort(([a], [b]) => compareText(a, b)));
   });
 }
 

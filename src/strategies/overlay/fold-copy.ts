@@ -96,7 +96,7 @@ class Folding {
     using folder = openUpperFolder(this.#stack, this.#spare, { ...request, path: parentOf(path) });
     const spare = this.#spare.newName();
     if (entry.type === "symlink") {
-      symlinkAt(entry.target ?? "", this.#spare.fd, spare);
+      symlinkAt(entry.target!, this.#spare.fd, spare);
       setLinkAttributes(this.#spare.fd, spare, attributesOf(entry));
     } else this.#file(path, entry, spare);
     this.#spare.putInPlace(spare, folder.upper, nameOf(path));

@@ -1,6 +1,13 @@
 import { CheckpointError } from "../../errors/index.ts";
 import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
-import { AT, OPEN, close, isErrno, openAt, readDirectory } from "../../platform/native/index.ts";
+import {
+  AT,
+  OPEN,
+  close,
+  openAt,
+  readDirectory,
+  throwUnlessErrno,
+} from "../../platform/native/index.ts";
 import { takeBaseTime } from "../../tree/base-time.ts";
 import { readFolderAttributes } from "../../tree/folder-attributes.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
@@ -143,7 +150,7 @@ async function removeNames(
         .map(({ path }) => displayPath(joinPath(folder, path))),
     );
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return [];
   }
 }

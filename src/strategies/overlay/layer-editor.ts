@@ -7,7 +7,13 @@ import {
   nameOf,
   parentOf,
 } from "../../model/byte-path.ts";
-import { RENAME, close, isErrno, renameAt, unlinkAt } from "../../platform/native/index.ts";
+import {
+  RENAME,
+  close,
+  renameAt,
+  throwUnlessErrno,
+  unlinkAt,
+} from "../../platform/native/index.ts";
 import { pathError, refuseOverwrite } from "../../tree/beneath.ts";
 import { attributesOf, setAttributes, withoutSpecialBits } from "../../tree/entry-attributes.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
@@ -122,7 +128,7 @@ export class LayerEditor {
     try {
       renameAt(fromFd, name, toFd, newName, RENAME.noReplace | RENAME.whiteout);
     } catch (error) {
-      if (!isErrno(error, "EINVAL", "EPERM")) throw error;
+      throwUnlessErrno(error, "EINVAL", "EPERM");
       const spare = this.#spare.newName();
       makeWhiteout(this.#spare.fd, spare);
       renameAt(this.#spare.fd, spare, toFd, newName, RENAME.noReplace);

@@ -12,10 +12,10 @@ import {
   type NativeStat,
   OPEN,
   close,
-  isErrno,
   openAt,
   openBeneath,
   statFd,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import type { LayerMarks } from "./marks.ts";
 import { findStat } from "./marks.ts";
@@ -127,8 +127,8 @@ export class LayerStack implements Disposable {
     try {
       fd = openBeneath(this.rootFd, path, DIRECTORY);
     } catch (error) {
-      if (isErrno(error, ...NOT_THERE)) return null;
-      throw error;
+      throwUnlessErrno(error, ...NOT_THERE);
+      return null;
     }
     if (statFd(fd).mountId === this.#mountId) return fd;
     close(fd);

@@ -1,5 +1,6 @@
 import type { RelativePath } from "../../model/byte-path.ts";
 import { nameOf, parentOf } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import { close, fileHandleAt } from "../../platform/native/index.ts";
 import type { TreeChange } from "../../tree/tree-change.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
@@ -51,7 +52,7 @@ export class LinkNames {
 
   #link(members: Member[], byPath: Map<RelativePath, TreeChange>): void {
     if (members.length < 2) return;
-    members.sort((a, b) => (a.path < b.path ? -1 : 1));
+    members.sort((a, b) => compareText(a.path, b.path));
     const primary = members.find((member) => member.real !== null) ?? members[0];
     if (primary === undefined) return;
     for (const member of members) {

@@ -6,7 +6,6 @@ import {
   fchmod,
   getXattr,
   getXattrAt,
-  isErrno,
   listXattrs,
   mknodAt,
   removeXattrAt,
@@ -15,6 +14,7 @@ import {
   statAt,
   statFd,
   statIfThere,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { type EntryAttributes, setAttributes } from "../../tree/entry-attributes.ts";
 import { isOverlayMark } from "../../tree/read-entry.ts";
@@ -141,7 +141,7 @@ function whileEntryWritable(dirFd: number, name: string, work: () => void): void
   try {
     work();
   } catch (error) {
-    if (!isErrno(error, "EACCES")) throw error;
+    throwUnlessErrno(error, "EACCES");
     const { mode } = statAt(dirFd, name);
     chmodAt(dirFd, name, mode | OWNER_WRITE);
     try {

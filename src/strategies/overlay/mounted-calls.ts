@@ -11,10 +11,10 @@ import {
 import {
   OPEN,
   close,
-  isErrno,
   mkdirAt,
   openAt,
   renameAt,
+  throwUnlessErrno,
   unlinkAt,
 } from "../../platform/native/index.ts";
 import { pathError, refuseOverwrite, typed } from "../../tree/beneath.ts";
@@ -57,7 +57,7 @@ function makeFolders(rootFd: number, path: RelativePath): void {
     try {
       close(openFolder(rootFd, folder));
     } catch (error) {
-      if (!isErrno(error, "ENOENT")) throw error;
+      throwUnlessErrno(error, "ENOENT");
       withFolder(rootFd, parentOf(folder), (fd) => mkdirAt(fd, nameOf(folder), 0o777));
     }
   }

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import {
   OPEN,
   RENAME,
-  isErrno,
   linkFd,
   close,
   openAt,
   renameAt,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { findStat } from "./marks.ts";
@@ -51,7 +51,7 @@ export class SpareFolder {
     try {
       fd = openAt(dirFd, ".", OPEN.writeOnly | OPEN.temporary, 0o666);
     } catch (error) {
-      if (!isErrno(error, "ENOTSUP", "EISDIR")) throw error;
+      throwUnlessErrno(error, "ENOTSUP", "EISDIR");
       return openAt(this.fd, spare, OPEN.writeOnly | OPEN.create | OPEN.exclusive, 0o666);
     }
     try {

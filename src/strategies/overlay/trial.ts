@@ -4,11 +4,11 @@ import {
   AT,
   OPEN,
   close,
-  isErrno,
   mkdirAt,
   mountOverlay,
   openAt,
   openBeneath,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
@@ -162,8 +162,8 @@ function isThere(dirFd: number, path: string): boolean {
     close(openBeneath(dirFd, path, OPEN.pathOnly | OPEN.noFollow));
     return true;
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return false;
   }
 }
 

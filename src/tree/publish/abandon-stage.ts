@@ -1,4 +1,4 @@
-import { OPEN, close, isErrno, openAt, syncfs } from "../../platform/native/index.ts";
+import { OPEN, close, openAt, syncfs, throwUnlessErrno } from "../../platform/native/index.ts";
 import { type RemainingEntry, removeTree } from "../remove-tree.ts";
 import { type MovedSource, readMovePlan, returnMoves } from "./moved-sources.ts";
 import { type OpenStage, openParent, openStage } from "./open-place.ts";
@@ -35,8 +35,8 @@ export function dropStage({ stage }: Pick<PublishPlace, "stage">): RemainingEntr
       close(fd);
     }
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+    return [];
   }
 }
 
@@ -64,7 +64,7 @@ function openIfThere(place: PublishPlace): OpenStage | null {
   try {
     return openStage(place);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }

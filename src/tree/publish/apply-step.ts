@@ -5,12 +5,14 @@ import {
   futimens,
   isErrno,
   linkAt,
-  readlinkAt,
   statFd,
   symlinkAt,
+  throwUnlessErrno,
   unlinkAt,
 } from "../../platform/native/index.ts";
 import { copyFileTo } from "../copy-entry.ts";
+import { attributesOf, setLinkAttributes } from "../entry-attributes.ts";
+import { readEntry } from "../read-entry.ts";
 import { lookAt } from "./entry-record.ts";
 import { exchangeEntries, moveEntry, renameOver } from "./move-entry.ts";
 import type { PublishContext } from "./publish-context.ts";
@@ -86,9 +88,11 @@ function replaceByLink(context: PublishContext, step: Step): void {
     linkAt(place.fd, place.name, kept.fd, kept.name);
   } catch (error) {
     // Files of others may not be linked (fs.protected_hardlinks), and a file can have only so many names.
-    if (!isErrno(error, "EPERM", "EMLINK", "ENOTSUP")) throw error;
+    throwUnlessErrno(error, "EPERM", "EMLINK", "ENOTSUP");
     if (context.now.type === "symlink") {
-      symlinkAt(readlinkAt(place.fd, place.name), kept.fd, kept.name);
+      const link = readEntry(place.fd, place.name);
+      symlinkAt(link.target!, kept.fd, kept.name);
+      setLinkAttributes(kept.fd, kept.name, attributesOf(link));
     } else {
       copyFileTo(place.fd, place.name, kept.fd, kept.name, { reflink: "auto", specialBits: true });
     }

@@ -1,6 +1,6 @@
 import { RecordDamagedError } from "../../errors/index.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
-import { isErrno, statFd } from "../../platform/native/index.ts";
+import { statFd, throwUnlessErrno } from "../../platform/native/index.ts";
 import { readFolderAttributes } from "../folder-attributes.ts";
 import { type AppliedStep, isStillStaged, readApplied } from "./applied-record.ts";
 import { isSameEntry, lookAt } from "./entry-record.ts";
@@ -34,8 +34,8 @@ export function checkUndo(place: PublishPlace): UndoCheck {
     if (error instanceof RecordDamagedError) {
       return { status: "undoDataMissing", what: [error.data.file] };
     }
-    if (isErrno(error, "ENOENT")) return { status: "undoDataMissing", what: ["stage"] };
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return { status: "undoDataMissing", what: ["stage"] };
   }
 }
 

@@ -1,5 +1,5 @@
 import { type RelativePath, nameOf, parentOf } from "../../model/byte-path.ts";
-import { StatBuffer, isErrno, syncfs } from "../../platform/native/index.ts";
+import { StatBuffer, syncfs, throwUnlessErrno } from "../../platform/native/index.ts";
 import { entryType } from "../read-entry.ts";
 import type { Identity } from "../tree-entry.ts";
 import { type EntryRecord, isSameContent, lookAt } from "./entry-record.ts";
@@ -62,8 +62,8 @@ function identityAt(
   try {
     return lookAt(stat, root.folders.open(parentOf(path)), nameOf(path)) ? identity(stat) : null;
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
+    return null;
   }
 }
 

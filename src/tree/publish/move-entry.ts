@@ -8,6 +8,7 @@ import {
   linkAt,
   renameAt,
   statAt,
+  throwUnlessErrno,
   unlinkAt,
 } from "../../platform/native/index.ts";
 
@@ -47,8 +48,8 @@ export function exchangeEntries(a: Place, b: Place): boolean {
       renameAt(a.fd, a.name, b.fd, b.name, RENAME.exchange);
       return true;
     } catch (error) {
-      if (isErrno(error, ...NO_SUCH_FLAG)) return false;
-      throw error;
+      throwUnlessErrno(error, ...NO_SUCH_FLAG);
+      return false;
     }
   });
 }
@@ -88,8 +89,8 @@ function isThere(fd: number, name: ByteName): boolean {
     statAt(fd, name);
     return true;
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return false;
   }
 }
 
@@ -101,7 +102,7 @@ function loosened(a: Place, b: Place, rename: () => boolean): boolean {
   try {
     return rename();
   } catch (error) {
-    if (!isErrno(error, "EACCES")) throw error;
+    throwUnlessErrno(error, "EACCES");
   }
   const [modeA, modeB] = [loosen(a), loosen(b)];
   let isDone = false;
@@ -124,7 +125,7 @@ function loosen({ fd, name }: Place): number | null {
     chmodAt(fd, name, mode | OWNER_WRITE);
     return mode;
   } catch (error) {
-    if (isErrno(error, "EPERM")) return null;
-    throw error;
+    throwUnlessErrno(error, "EPERM");
+    return null;
   }
 }

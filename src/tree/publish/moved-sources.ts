@@ -5,9 +5,9 @@ import {
   chownAt,
   fchmod,
   futimens,
-  isErrno,
   setXattrAt,
   statFd,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { lookAt } from "./entry-record.ts";
 import type { FolderCache } from "./folder-cache.ts";
@@ -124,7 +124,7 @@ export function returnMoves(
       restore(moved, fd, name);
       moveEntry(fd, name, sourceFd, nameOf(moved.source));
     } catch (error) {
-      if (!isErrno(error, "EEXIST", "ENOENT", "ENOTDIR", "ELOOP")) throw error;
+      throwUnlessErrno(error, "EEXIST", "ENOENT", "ENOTDIR", "ELOOP");
       stuck.push(moved);
     }
   }
@@ -136,7 +136,7 @@ function returnTime(sources: SourceFolders, inside: BytePath, mtimeNs: bigint): 
   try {
     futimens(sources.open(inside), null, mtimeNs);
   } catch (error) {
-    if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EPERM")) throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EPERM");
   }
 }
 
@@ -150,7 +150,7 @@ function restore({ marks, attributes }: MovedSource, fd: number, name: string): 
   try {
     chownAt(fd, name, uid, gid);
   } catch (error) {
-    if (!isErrno(error, "EPERM", "EINVAL")) throw error;
+    throwUnlessErrno(error, "EPERM", "EINVAL");
   }
   chmodAt(fd, name, mode);
 }
@@ -164,7 +164,7 @@ function stagedFolder(entries: FolderCache, staged: RelativePath): number | null
     if (!isSlotFolder(path) && process.geteuid?.() !== 0) fchmod(fd, statFd(fd).mode | 0o700);
     return fd;
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+    return null;
   }
 }

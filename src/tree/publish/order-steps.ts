@@ -1,4 +1,5 @@
 import type { RelativePath } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import type { Step } from "./step.ts";
 
 const GIT_FOLDER = /(?:^|\/)\.git\//g;
@@ -23,7 +24,7 @@ export function orderSteps<T extends Pick<Step, "op" | "path">>(steps: readonly 
 function within(a: Pick<Step, "op" | "path">, b: Pick<Step, "op" | "path">): number {
   const [goesA, goesB] = [a.op === "remove", b.op === "remove"];
   if (goesA !== goesB) return goesA ? 1 : -1;
-  const order = a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+  const order = compareText(a.path, b.path);
   return goesA ? -order : order;
 }
 

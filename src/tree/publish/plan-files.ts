@@ -6,10 +6,10 @@ import {
   close,
   getXattr,
   getXattrAt,
-  isErrno,
   listXattrs,
   listXattrsAt,
   openAt,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { isOverlayMark } from "../read-entry.ts";
 import type { TreeChange } from "../tree-change.ts";
@@ -158,7 +158,7 @@ function overlayMarks(
       close(fd);
     }
   } catch (error) {
-    if (!isErrno(error, "EACCES")) throw error;
+    throwUnlessErrno(error, "EACCES");
     return marksOf(listXattrsAt(dirFd, name), (attribute) => getXattrAt(dirFd, name, attribute));
   }
 }
@@ -177,8 +177,8 @@ function linkable(root: OpenRoot, target: RelativePath, stat: StatBuffer): Entry
   try {
     if (!lookAt(stat, root.folders.open(parentOf(target)), nameOf(target))) return null;
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
+    return null;
   }
   const user = process.geteuid?.();
   // The kernel refuses links to files of others (fs.protected_hardlinks).

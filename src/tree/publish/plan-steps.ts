@@ -6,6 +6,7 @@ import {
   displayPath,
   isWithin,
 } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import type { TreeChange } from "../tree-change.ts";
 
 /** One path, with everything below it, that will be published or taken away by one rename. */
@@ -72,7 +73,7 @@ export function planSteps(changes: readonly TreeChange[], limits: PlanLimits): S
 function bySubtree(changes: readonly TreeChange[]): TreeChange[] {
   return changes
     .map((change) => ({ change, key: change.path.replaceAll("/", "\0") }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .sort((a, b) => compareText(a.key, b.key))
     .map(({ change }) => change);
 }
 

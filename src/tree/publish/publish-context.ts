@@ -5,10 +5,10 @@ import {
   OPEN,
   StatBuffer,
   close,
-  isErrno,
   mkdirAt,
   openAt,
   statFd,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { lookAt } from "./entry-record.ts";
 import { type Place, moveEntry } from "./move-entry.ts";
@@ -142,8 +142,8 @@ export class PublishContext implements Disposable {
     try {
       return this.folderFd(position);
     } catch (error) {
-      if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ESTALE", "EXDEV")) return null;
-      throw error;
+      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "ESTALE", "EXDEV");
+      return null;
     }
   }
 
@@ -186,8 +186,8 @@ function openIfThere(stageFd: number): number | null {
   try {
     return openAt(stageFd, KEPT, FOLDER);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }
 

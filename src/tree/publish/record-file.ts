@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeSync } from "node:fs";
 import { RecordDamagedError } from "../../errors/index.ts";
 import { renameOver } from "./move-entry.ts";
-import { OPEN, close, fsync, isErrno, openAt, unlinkAt } from "../../platform/native/index.ts";
+import {
+  OPEN,
+  close,
+  fsync,
+  openAt,
+  throwUnlessErrno,
+  unlinkAt,
+} from "../../platform/native/index.ts";
 
 const HEADER = /^cofferdam ([a-z]+) (\d+) ([0-9a-f]{64})\n/;
 const VERSION = 1;
@@ -63,8 +70,8 @@ function readIfThere(folderFd: number, name: string): Buffer | null {
       close(fd);
     }
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return null;
   }
 }
 
@@ -72,7 +79,7 @@ function removeIfThere(folderFd: number, name: string): void {
   try {
     unlinkAt(folderFd, name);
   } catch (error) {
-    if (!isErrno(error, "ENOENT")) throw error;
+    throwUnlessErrno(error, "ENOENT");
   }
 }
 

@@ -1,4 +1,11 @@
-import { fchmod, fsync, futimens, isErrno, statFd, syncfs } from "../../platform/native/index.ts";
+import {
+  fchmod,
+  fsync,
+  futimens,
+  statFd,
+  syncfs,
+  throwUnlessErrno,
+} from "../../platform/native/index.ts";
 import { readFolderAttributes } from "../folder-attributes.ts";
 import { setAttributes } from "../entry-attributes.ts";
 import type { PublishContext } from "./publish-context.ts";
@@ -56,7 +63,7 @@ function setTime(fd: number, mtimeNs: bigint): void {
   try {
     futimens(fd, null, mtimeNs);
   } catch (error) {
-    if (!isErrno(error, "EPERM")) throw error;
+    throwUnlessErrno(error, "EPERM");
   }
 }
 

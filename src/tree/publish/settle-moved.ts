@@ -1,4 +1,9 @@
-import { type StatBuffer, chmodAt, isErrno, utimensAt } from "../../platform/native/index.ts";
+import {
+  type StatBuffer,
+  chmodAt,
+  throwUnlessErrno,
+  utimensAt,
+} from "../../platform/native/index.ts";
 import type { EntryRecord } from "./entry-record.ts";
 import type { Place } from "./move-entry.ts";
 
@@ -27,6 +32,6 @@ function setTime(fd: number, name: string, mtimeNs: bigint): void {
   try {
     utimensAt(fd, name, null, mtimeNs);
   } catch (error) {
-    if (!isErrno(error, "EPERM")) throw error;
+    throwUnlessErrno(error, "EPERM");
   }
 }

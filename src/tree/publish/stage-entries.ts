@@ -4,12 +4,12 @@ import {
   chmodAt,
   chownAt,
   close,
-  isErrno,
   linkAt,
   mkdirAt,
   openAt,
   removeXattrAt,
   symlinkAt,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { type CopyOptions, copyFileTo } from "../copy-entry.ts";
 import {
@@ -59,7 +59,7 @@ export class EntryStager {
       mkdirAt(fd, name, 0o700);
       return;
     }
-    symlinkAt(after.target ?? "", fd, name);
+    symlinkAt(after.target!, fd, name);
     this.#note(path, setLinkAttributes(fd, name, attributesOf(after)));
   }
 
@@ -96,8 +96,8 @@ export class EntryStager {
     try {
       moveEntry(this.#sources.open(plan.source), nameOf(plan.source), fd, name);
     } catch (error) {
-      if (isErrno(error, "EXDEV", "EACCES")) return false;
-      throw error;
+      throwUnlessErrno(error, "EXDEV", "EACCES");
+      return false;
     }
     const { attributes, marks } = moved;
     if (attributes !== null && marks !== null) chmodAt(fd, name, attributes.mode | 0o200);
@@ -111,7 +111,7 @@ export class EntryStager {
     try {
       chownAt(fd, name, after.uid, after.gid);
     } catch (error) {
-      if (!isErrno(error, "EPERM", "EINVAL")) throw error;
+      throwUnlessErrno(error, "EPERM", "EINVAL");
       owner = true;
     }
     chmodAt(fd, name, after.mode);

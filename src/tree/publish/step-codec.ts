@@ -74,7 +74,7 @@ function unpackRecord(packed: PackedRecord): EntryRecord {
   if (packed.length === 6) {
     return { type: "directory", ino, mtimeNs, mode: packed[3], uid: packed[4], gid: packed[5] };
   }
-  const type = TYPES[packed[0]] ?? "special";
+  const type = TYPES[packed[0]]!;
   return { type, ino, mtimeNs, size: packed[3], ctimeNs: BigInt(packed[4]) };
 }
 

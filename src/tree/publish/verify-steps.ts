@@ -1,5 +1,5 @@
 import { type RelativePath, nameOf, parentOf } from "../../model/byte-path.ts";
-import { type StatBuffer, isErrno, statFd } from "../../platform/native/index.ts";
+import { type StatBuffer, statFd, throwUnlessErrno } from "../../platform/native/index.ts";
 import { readFolderAttributes } from "../folder-attributes.ts";
 import { entryType } from "../read-entry.ts";
 import { type EntryRecord, isSameEntry, lookAt } from "./entry-record.ts";
@@ -100,7 +100,7 @@ function compareTarget(
     const fd = context.root.folders.open(parentOf(target));
     return compare(context.now, fd, nameOf(target), record);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) return "ancestorReplaced";
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV");
+    return "ancestorReplaced";
   }
 }

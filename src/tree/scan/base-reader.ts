@@ -1,6 +1,6 @@
 import type { RelativePath } from "../../model/byte-path.ts";
 import { nameOf, parentOf } from "../../model/byte-path.ts";
-import { close, isErrno } from "../../platform/native/index.ts";
+import { close, throwUnlessErrno } from "../../platform/native/index.ts";
 import { haveEqualContent } from "../content.ts";
 import { folderEntry } from "../folder-entry.ts";
 import { findEntry } from "../read-entry.ts";
@@ -57,7 +57,7 @@ export class BaseReader {
     try {
       this.#fd = openFolder(this.#rootFd, folder);
     } catch (error) {
-      if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) throw error;
+      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV");
       this.#fd = -1;
     }
     this.#folder = folder;

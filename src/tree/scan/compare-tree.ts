@@ -1,6 +1,7 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { joinPath } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
+import { compareText } from "../../model/compare-text.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { folderEntry } from "../folder-entry.ts";
@@ -74,7 +75,7 @@ class Comparison {
     for (let at = 0; at < pending.length; at++) pending.push(...this.#folder(pending[at]!));
     this.#base.close();
     const changes = this.#links.apply(this.#changes, (path) => this.#source(path));
-    changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    changes.sort((a, b) => compareText(a.path, b.path));
     return { changes, skipped: this.#skipped };
   }
 

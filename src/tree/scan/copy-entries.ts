@@ -3,9 +3,9 @@ import {
   MODE,
   StatBuffer,
   close,
-  isErrno,
   linkAt,
   symlinkAt,
+  throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { copyFileTo } from "../copy-entry.ts";
 import { setLinkAttributes } from "../entry-attributes.ts";
@@ -123,7 +123,7 @@ class CopyRun {
 
   #link(record: number, name: string, { sourceFd, targetFd }: OpenFolders): void {
     const entry = readEntry(sourceFd, name);
-    symlinkAt(this.#manifest.target(record) ?? "", targetFd, name);
+    symlinkAt(this.#manifest.target(record)!, targetFd, name);
     const lost = setLinkAttributes(targetFd, name, { ...entry, atimeNs: null });
     if (lost.owner) this.#result.ownersLost++;
   }
@@ -142,7 +142,7 @@ function openIfThere(rootFd: number, path: RelativePath): number {
   try {
     return openFolder(rootFd, path);
   } catch (error) {
-    if (!isErrno(error, "ENOENT", "ENOTDIR", "ELOOP")) throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
     return NONE;
   }
 }
@@ -155,7 +155,7 @@ function linkKnown(name: string, { targetFd, earlierFd }: OpenFolders): boolean 
     return true;
   } catch (error) {
     // A file can have only so many names, and only its owner may give it one.
-    if (!isErrno(error, "EMLINK", "EPERM", "ENOENT", "EXDEV")) throw error;
+    throwUnlessErrno(error, "EMLINK", "EPERM", "ENOENT", "EXDEV");
     return false;
   }
 }

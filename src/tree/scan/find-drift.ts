@@ -1,5 +1,6 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { joinPath } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import type { DriftEntry } from "../../model/diff-view.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
 import { publicPath } from "../public-path.ts";
@@ -60,7 +61,7 @@ class DriftWalk {
       const { path, record } = pending[at]!;
       this.#folder(path, record, (child) => pending.push(child));
     }
-    return this.#found.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return this.#found.sort((a, b) => compareText(a.path, b.path));
   }
 
   #folder(

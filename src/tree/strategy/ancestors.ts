@@ -14,7 +14,7 @@ import {
   nameOf,
   parentOf,
 } from "../../model/byte-path.ts";
-import { isErrno } from "../../platform/native/index.ts";
+import { throwUnlessErrno } from "../../platform/native/index.ts";
 import { statBeneath } from "../beneath.ts";
 import { copyFileTo } from "../copy-entry.ts";
 import { copyTree } from "../copy-tree.ts";
@@ -78,7 +78,7 @@ export async function keepPreImage(place: SandboxPlace, path: RelativePath): Pro
       ),
     );
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error;
+    throwUnlessErrno(error, "EEXIST");
   }
 }
 

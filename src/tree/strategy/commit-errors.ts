@@ -5,20 +5,21 @@ import {
 } from "../../errors/index.ts";
 import { type BytePath, displayPath } from "../../model/byte-path.ts";
 import type { TreeConflict } from "../conflicts.ts";
-import type { Shelved, StepsResult } from "../publish/index.ts";
+import type { Shelved, StepFailure } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import { entryState } from "../view/entry-state.ts";
 import type { OpenPlace } from "../workspace.ts";
 
 /** Steps that stopped half way: the real tree is a mixture until they are finished or taken back. */
 export function stepFailure(
-  { failure, applied }: StepsResult,
+  failure: StepFailure,
+  applied: number,
   stage: BytePath,
 ): SandboxCommitError {
-  const path = failure?.path ?? null;
-  const cause = Object.assign(new Error(failure?.message), { code: failure?.code });
+  const { path, message, code } = failure;
+  const cause = Object.assign(new Error(message), { code });
   return new SandboxCommitError(
-    `Publishing stopped${path === null ? "" : ` at ${displayPath(path)}`}: ${failure?.message ?? ""}`,
+    `Publishing stopped${path === null ? "" : ` at ${displayPath(path)}`}: ${message}`,
     {
       operation: "commit",
       cause,
@@ -63,7 +64,7 @@ export function conflictError(conflicts: ConflictDetails): SandboxConflictError 
       data: {
         originalRestored: true,
         undoDataAt: null,
-        failedPath: conflicts[0]?.path ?? null,
+        failedPath: conflicts[0]!.path,
         appliedCount: 0,
         conflicts,
       },

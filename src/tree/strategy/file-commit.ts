@@ -1,6 +1,7 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
 import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
+import { compareText } from "../../model/compare-text.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import { checkConflicts } from "../conflicts.ts";
@@ -109,7 +110,7 @@ export class FileCommit {
     if (record.noop) return this.#result(place, record, [], null);
     const at = { root: place.root, stage: record.stage, leavesForeign };
     const report = await runTask("applySteps", at);
-    if (report.failure !== null) throw stepFailure(report, record.stage);
+    if (report.failure !== null) throw stepFailure(report.failure, report.applied, record.stage);
     await writeCommitted(place, record);
     return {
       ...this.#result(place, record, report.shelved.map(describeShelved), report.mode),
@@ -200,7 +201,7 @@ export class FileCommit {
   async #takeBack(place: OpenPlace, record: CommitRecord, leavesForeign: boolean): Promise<void> {
     const at = { root: place.root, stage: record.stage, leavesForeign };
     const report = await runTask("reverseSteps", at);
-    if (report.failure !== null) throw stepFailure(report, record.stage);
+    if (report.failure !== null) throw stepFailure(report.failure, report.applied, record.stage);
     if (report.shelved.length > 0) {
       const { sandboxId } = place.ref;
       const edits = report.shelved.map(describeShelved);
@@ -233,7 +234,7 @@ export class FileCommit {
         ? await mergeConflicts(this.#host, place, await this.#sourceRoots(place), checked.conflicts)
         : { merged: [], conflicts: checked.conflicts };
     if (conflicts.length > 0) throw conflictError(conflicts.map(describeConflict));
-    const verified = [...checked.verified, ...merged].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const verified = [...checked.verified, ...merged].sort((a, b) => compareText(a.path, b.path));
     checkDatabases(place, verified);
     // Folder times alone are no reason for a commit.
     return verified.some((change) => change.implied !== true)

@@ -1,7 +1,7 @@
 import type { BytePath } from "../../model/byte-path.ts";
 import { nameOf, parentOf } from "../../model/byte-path.ts";
 import type { Change, ChangeKind } from "../../model/change.ts";
-import { close, isErrno } from "../../platform/native/index.ts";
+import { close, throwUnlessErrno } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { hashAt, hashFile } from "../content.ts";
 import { OutwardLinks } from "../outward-link.ts";
@@ -76,8 +76,8 @@ function hashBase(change: TreeChange, rootFd: number): string | null {
       close(fd);
     }
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV");
+    return null;
   }
 }
 

@@ -22,9 +22,11 @@ async function edit(sandbox: TestSandbox, way: (typeof WAYS)[number], path: stri
   } else await runInView(sandbox, `mkdir -p "$(dirname "${path}")"; echo mine >"${path}"`);
 }
 
-/** Conflicts as `path: reason`, as a commit would find them. */
-async function conflictsOf({ workspace, place }: TestSandbox): Promise<string[]> {
+/** Conflicts as `path: reason`, as a commit would find them; others may act between its look and its check. */
+async function conflictsOf(sandbox: TestSandbox, meanwhile?: string): Promise<string[]> {
+  const { workspace, place } = sandbox;
   const { changes } = await workspace.changes(place);
+  if (meanwhile !== undefined) runIn(sandbox.root, meanwhile);
   const base = await workspace.baseCheck(place);
   const { conflicts } = await checkConflicts(place, changes, base);
   return conflicts.map(({ change, reason }) => `${change.path}: ${reason}`);
@@ -86,7 +88,57 @@ describe.each(LAYERED_MODES)("in mode %s", (mode) => {
       expect(await conflictsOf(sandbox)).toEqual([]);
       runIn(sandbox.root, "echo theirs >>d/f");
       expect(await conflictsOf(sandbox)).toEqual(["d/f: changed"]);
+      runIn(sandbox.root, "rm d/f");
+      expect(await conflictsOf(sandbox)).toEqual(["d/f: missing"]);
     });
+
+    it("takes a recorded absence for the base of a path", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/new");
+      await sandbox.workspace.rebase(sandbox.place, new Map([[at("d/new"), null]]));
+      expect(await conflictsOf(sandbox)).toEqual([]);
+      runIn(sandbox.root, "echo theirs >d/new");
+      expect(await conflictsOf(sandbox)).toEqual(["d/new: exists"]);
+    });
+
+    it("judges by what is there at the check, not at the look before it (R43)", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/f");
+      await edit(sandbox, way, "d/new");
+      await edit(sandbox, way, "other/f");
+      const meanwhile = "rm d/f; echo theirs >d/new; rm -r other";
+      expect(await conflictsOf(sandbox, meanwhile)).toEqual([
+        "d/f: missing",
+        "d/new: exists",
+        "other/f: missing",
+      ]);
+    });
+  });
+
+  it("finds that others changed or replaced a folder whose mode the sandbox changes", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "chmod 700 e");
+    expect(await conflictsOf(sandbox)).toEqual([]);
+    runIn(sandbox.root, "chmod 711 e");
+    expect(await conflictsOf(sandbox)).toEqual(["e: changed"]);
+    runIn(sandbox.root, "mv e away; mkdir -m 755 e");
+    expect(await conflictsOf(sandbox)).toEqual(["e: ancestorReplaced"]);
+  });
+
+  it("sees no conflict in a folder to which others did the same, or only added names", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "touch -d 2001-02-03 e");
+    const isTouched = async (meanwhile: string): Promise<string[]> =>
+      (await conflictsOf(sandbox, meanwhile)).filter((conflict) => conflict.startsWith("e:"));
+    expect(await isTouched("echo theirs >e/theirs")).toEqual([]);
+  });
+
+  it("finds that the resource's own directory, whose mode the sandbox changes, is another one", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "chmod 711 .");
+    expect(await conflictsOf(sandbox)).toEqual([]);
+    runIn(sandbox.root, "cp -a . ../copy; cd ..; mv real away; mv copy real");
+    expect(await conflictsOf(sandbox)).toEqual([": ancestorReplaced"]);
   });
 
   it("finds an edit of a file that the sandbox removes, and a file added below a removed folder", async () => {
