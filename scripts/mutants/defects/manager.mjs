@@ -104,4 +104,20 @@ export const MANAGER = [
     tests: ["test/manager/recovery.test.ts"],
     title: "owner is alive",
   },
+  {
+    name: "failed-plan-restore-leaves-the-others-restored",
+    file: "src/manager/checkpoints/restore-members.ts",
+    text: "const isAsBefore = at > failure.at ||",
+    replacement: "const isAsBefore = at !== failure.at ||",
+    tests: ["test/manager/plan/restore-plan.test.ts"],
+    title: "puts the other two back",
+  },
+  {
+    name: "interrupted-plan-restore-counts-as-done",
+    file: "src/manager/repair-workspace.ts",
+    text: ".lastRestore !== restore) return record;",
+    replacement: ".lastRestore === restore) return record;",
+    tests: ["test/manager/plan/restore-plan.test.ts"],
+    title: "killed in the middle of a restore",
+  },
 ];

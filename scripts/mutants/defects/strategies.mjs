@@ -32,4 +32,20 @@ export const STRATEGIES = [
     tests: ["test/strategies/checkpoints.test.ts"],
     title: "committed after the undo",
   },
+  {
+    name: "lent-layers-count-as-unused",
+    file: "src/strategies/overlay/layer-control.ts",
+    text: "...(await lentLayers(place.directory)),",
+    replacement: "",
+    tests: ["test/manager/plan/fork-plan.test.ts"],
+    title: "a fork over overlay keeps what it began with",
+  },
+  {
+    name: "cleanup-removes-lent-layers",
+    file: "src/strategies/overlay/remove-sandbox.ts",
+    text: "if (lent.size === 0) return",
+    replacement: "if (lent.size >= 0) return",
+    tests: ["test/manager/plan/fork-plan.test.ts"],
+    title: "a fork over overlay outlives its origin",
+  },
 ];
