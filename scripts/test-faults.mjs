@@ -55,7 +55,7 @@ const done = spawnSync(process.execPath, vitest, {
   env: { ...process.env, COFFERDAM_FAULTS: JSON.stringify(settings) },
 });
 const results = existsSync(settings.record) ? linesOf(settings.record) : [];
-for (const report of reports) addResults(report, results);
+for (const report of reports) await addResults(report, results);
 if (reports.some((report) => report.startsWith(join(root, "docs/")))) renewDocs();
 rmSync(folder, { recursive: true });
 printSum(results);

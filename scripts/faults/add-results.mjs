@@ -1,20 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { format, resolveConfig } from "prettier";
 
 /** Puts results into a list in a JSON file; one of the same thing that is already there is replaced. */
-export function addResults(file, results) {
+export async function addResults(file, results) {
   const date = new Date().toISOString().slice(0, 10);
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
   const list = new Map(known.map((result) => [keyOf(result), result]));
   for (const result of results) list.set(keyOf(result), { ...result, date });
   const sorted = [...list].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  writeFileSync(
-    file,
-    `${JSON.stringify(
-      sorted.map(([, result]) => result),
-      null,
-      2,
-    )}\n`,
-  );
+  const text = JSON.stringify(sorted.map(([, result]) => result));
+  writeFileSync(file, await format(text, { ...(await resolveConfig(file)), parser: "json" }));
 }
 
 function keyOf({ suite, shape, faults, shard = "1/1" }) {

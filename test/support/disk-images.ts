@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { mountsBelow } from "./leftovers.ts";
@@ -73,7 +73,8 @@ export class TwoDisks implements AsyncDisposable {
   /** Writes everything out, unmounts the disks with all that is mounted on them, and gives their state. */
   unload(): DiskState {
     for (const point of mountsBelow(this.mountPoint).toReversed()) {
-      execFileSync("umount", ["--", point]);
+      // A process that was killed may still be on its way out of it.
+      waitUntil(() => spawnSync("umount", ["--", point]).status === 0, `${point} is in use`);
     }
     if (this.#loaded === null) throw new Error("nothing is loaded");
     const state = this.#loaded;

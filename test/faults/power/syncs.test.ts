@@ -3,7 +3,7 @@ import type { DiskKind } from "../../support/loop.ts";
 import { type FaultSettings, createRandom, faultSettings } from "../settings.ts";
 import { settleTally } from "../tally.ts";
 import { shardOf } from "../trials.ts";
-import { COVERED_SYNCS } from "./covered-syncs.ts";
+import { COVERED_ALONE, COVERED_KINDS } from "./covered-syncs.ts";
 import { type PowerBench, withBench } from "./define-power.ts";
 import { POWER_SHAPES } from "./power-shapes.ts";
 import { type SyncPoint, harshest, kindOf, leaveOut, syncPointsOf } from "./sync-points.ts";
@@ -122,5 +122,7 @@ function chosen(all: readonly Omission[], settings: FaultSettings): readonly Omi
 }
 
 function isCovered({ label, syncs }: Omission): boolean {
-  return [label, ...syncs.map(kindOf)].some((name) => Object.hasOwn(COVERED_SYNCS, name));
+  const isKind = syncs.some((sync) => kindOf(sync) === label);
+  if (isKind) return Object.hasOwn(COVERED_KINDS, label);
+  return [label, ...syncs.map(kindOf)].some((name) => Object.hasOwn(COVERED_ALONE, name));
 }
