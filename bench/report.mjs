@@ -1,3 +1,5 @@
+import { planTargets } from "./plans.mjs";
+
 /** The numbers as a page: ratios within one run first, because seconds mean little on another machine. */
 export function renderReport(report, times) {
   const { sizes, bulk, machine } = report;
@@ -14,6 +16,7 @@ export function renderReport(report, times) {
     "| what | measured | target | met |",
     "| --- | --- | --- | --- |",
     ...targets(times, smallest, largest, bulk).map(targetRow),
+    ...planTargets(report.plans).map(targetRow),
     "",
     "## Creating a workspace",
     "",

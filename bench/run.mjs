@@ -7,6 +7,7 @@ import { BASELINES, copyAndSync, find } from "./baselines.mjs";
 import { withReflinkDisk } from "./disk.mjs";
 import { Times, timed } from "./measure.mjs";
 import { measureMemory } from "./memory.mjs";
+import { measurePlans } from "./plans.mjs";
 import { measureResolution } from "./resolution.mjs";
 import { renderReport } from "./report.mjs";
 import { makeSandbox, openBench } from "./sandbox.mjs";
@@ -172,6 +173,8 @@ try {
   await measureBulk(coffer);
   await coffer.close();
   await measureReflink();
+  note("plans");
+  const plans = await measurePlans(folder, { sizes, rounds, bulk });
   const memory = values["no-memory"] ? [] : measureMemory(folder);
   const resolution = await measureResolution();
   const machine = {
@@ -180,7 +183,7 @@ try {
     kernel: release().split(".", 2).join("."),
     node: process.version,
   };
-  const report = { machine, sizes, rounds, bulk, times: times.list(), memory, resolution };
+  const report = { machine, sizes, rounds, bulk, times: times.list(), plans, memory, resolution };
   writeFileSync(join(values.out, "benchmarks.json"), `${JSON.stringify(report, null, 2)}\n`);
   const text = renderReport(report, times);
   writeFileSync(join(values.out, "benchmarks.md"), text);
