@@ -47,7 +47,7 @@ test(
         shape: "plans of random shape",
         faults: "processes killed at random",
         seed: settings.seed,
-        enumerated: Math.max(plans, count),
+        enumerated: Math.max(WHOLE.plans, count),
         tried: count,
         fired: count,
         old,
