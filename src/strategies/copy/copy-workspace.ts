@@ -11,7 +11,6 @@ import {
   statBeneath,
   writeBeneath,
 } from "../../tree/beneath.ts";
-import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
 import { FIELD, FLAG } from "../../tree/scan/manifest.ts";
 import { keepsSpecialBits } from "../../tree/special-bits.ts";
 import type { ChangeSet } from "../../tree/tree-change.ts";
@@ -149,7 +148,7 @@ export class CopyWorkspace implements Workspace {
   async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
     const old = await this.#current(place);
     await rebuild({ place, old, source: place.root, mode: this.#mode, checkpointId: null });
-    return { leftovers: removeFolder(old.folder) };
+    return { leftovers: await runTask("removeFolder", old.folder) };
   }
 
   async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
@@ -178,8 +177,8 @@ export class CopyWorkspace implements Workspace {
 
   async destroy(place: SandboxPlace): Promise<readonly string[]> {
     const [home, own] = [workspaceHome(place), place.directory];
-    const elsewhere = home === own ? [] : removeFolder(home);
-    return Promise.resolve([...elsewhere, ...removeBelow(own)]);
+    const elsewhere = home === own ? [] : await runTask("removeFolder", home);
+    return [...elsewhere, ...(await runTask("removeBelow", own))];
   }
 
   async #current(place: SandboxPlace): Promise<Generation> {

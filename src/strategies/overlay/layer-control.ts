@@ -1,13 +1,6 @@
 import { CheckpointError } from "../../errors/index.ts";
-import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
-import {
-  AT,
-  OPEN,
-  close,
-  openAt,
-  readDirectory,
-  throwUnlessErrno,
-} from "../../platform/native/index.ts";
+import { joinPath } from "../../model/byte-path.ts";
+import { AT, OPEN, close, openAt, readDirectory } from "../../platform/native/index.ts";
 import { takeBaseTime } from "../../tree/base-time.ts";
 import { readFolderAttributes } from "../../tree/folder-attributes.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
@@ -16,6 +9,7 @@ import type { SandboxPlace } from "../../tree/workspace.ts";
 import { lentLayers } from "./borrowed-layers.ts";
 import { cloneLayer } from "./clone-layer.ts";
 import { makeLayer, makeUpper } from "./create.ts";
+import { removeNames } from "./remove-names.ts";
 import { MASK_LAYER, NAMES, layerPath, layersOf, withFolder } from "./sandbox-files.ts";
 import { limitLayers } from "./squash-layers.ts";
 import { type OverlayState, type StoredCheckpoint, saveState } from "./state.ts";
@@ -136,21 +130,4 @@ export async function dropUnused(place: SandboxPlace, state: OverlayState): Prom
     ...(await removeNames(layersOf(place.directory), (name) => !used.has(name))),
     ...(await removeNames(joinPath(place.directory, NAMES.spare), () => true)),
   ];
-}
-
-async function removeNames(
-  folder: BytePath,
-  isUnused: (name: string) => boolean,
-): Promise<string[]> {
-  try {
-    return await withFolder(folder, (fd) =>
-      readDirectory(fd)
-        .filter(({ name }) => isUnused(name))
-        .flatMap(({ name }) => removeTree(fd, name))
-        .map(({ path }) => displayPath(joinPath(folder, path))),
-    );
-  } catch (error) {
-    throwUnlessErrno(error, "ENOENT");
-    return [];
-  }
 }

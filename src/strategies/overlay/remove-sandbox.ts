@@ -1,11 +1,10 @@
 import { rmSync } from "node:fs";
 import { syncFolder } from "../../journal/durable-file.ts";
-import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
-import { readDirectory } from "../../platform/native/index.ts";
-import { removeTree } from "../../tree/remove-tree.ts";
+import type { BytePath } from "../../model/byte-path.ts";
 import { LENT } from "../../tree/strategy/place.ts";
 import { giveBack, lentLayers } from "./borrowed-layers.ts";
-import { NAMES, layersOf, withFolder } from "./sandbox-files.ts";
+import { removeNames } from "./remove-names.ts";
+import { NAMES, layersOf } from "./sandbox-files.ts";
 import { STATE_FILE } from "./state.ts";
 import { withTextPath } from "./text-path.ts";
 
@@ -27,16 +26,4 @@ export async function removeSandbox(directory: BytePath): Promise<readonly strin
   // All of them may have gone meanwhile, and found the sandbox still alive.
   const isNeeded = (await lentLayers(directory)).size > 0;
   return isNeeded ? remaining : removeNames(directory, () => true);
-}
-
-async function removeNames(
-  folder: BytePath,
-  isMeant: (name: string) => boolean,
-): Promise<string[]> {
-  return withFolder(folder, (fd) =>
-    readDirectory(fd)
-      .filter(({ name }) => isMeant(name))
-      .flatMap(({ name }) => removeTree(fd, name))
-      .map(({ path }) => displayPath(joinPath(folder, path))),
-  );
 }

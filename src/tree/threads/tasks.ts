@@ -16,6 +16,7 @@ import { finishCopy } from "../scan/finish-copy.ts";
 import { findDrift } from "../scan/find-drift.ts";
 import { measureTree } from "../scan/measure-tree.ts";
 import { planCopy } from "../scan/plan-copy.ts";
+import { removeBelow, removeFolder } from "../remove-folders.ts";
 import { recordTree } from "../scan/record-tree.ts";
 import { describeChanges } from "../view/describe-changes.ts";
 
@@ -36,6 +37,8 @@ export const TASKS = {
   measureTree,
   planCopy,
   recordTree,
+  removeBelow,
+  removeFolder,
   reverseSteps,
   stageChanges,
   verifySteps,
