@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { CofferConfig } from "../config/config.ts";
 import type { CallOptions, SandboxStrategy } from "../contract/strategy.ts";
 import { SandboxCreationError, describeThrown } from "../errors/index.ts";
@@ -251,7 +252,9 @@ export class Cofferdam implements AsyncDisposable {
 
   /** Waits for calls that are under way. Sandboxes stay; they live on disk, and this instance owns them no longer. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#engine.running);
+    while (this.#engine.running.size > 0) await Promise.allSettled(this.#engine.running);
+    // Whoever waits for one of these calls hears of its end first.
+    await setImmediate();
     await this.#engine.owners.release();
   }
 

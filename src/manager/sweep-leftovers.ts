@@ -17,6 +17,7 @@ export async function sweepLeftovers(engine: Engine): Promise<void> {
   });
   for (const draft of engine.store.drafts())
     await attempt(engine, draft.lockFile, () => sweepDraft(engine, draft));
+  await attempt(engine, "owners", () => engine.owners.sweep());
   for (const creation of engine.store.creations())
     await attempt(engine, creation.sandboxId, () => sweepCreation(engine, creation));
   for (const { lockFile, remove } of engine.store.emptyPlans()) {

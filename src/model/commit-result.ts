@@ -28,7 +28,7 @@ export interface CommitResult {
     readonly possible: boolean;
     readonly by: string;
     /** Where the data for it lies, how much it is, and on which device; where the strategy keeps some. */
-    readonly at?: string;
+    readonly path?: string;
     readonly bytes?: number;
     readonly device?: string;
   };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Cofferdam } from "../../src/index.ts";
 import { mountsBelow } from "../support/leftovers.ts";
@@ -44,12 +44,19 @@ export function everythingBelow(folder: string): string {
 /** What a ground without any sandbox consists of, the tree itself left out. */
 const PERMANENT = [
   /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|done|done\/\w+\.json|area)$/,
+  /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|done|done\/\w+\.json|area)$/,
   /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
 ];
 
 function leftOn({ folder }: Ground): string[] {
   const args = [folder, "-path", "*/real", "-prune", "-o", "-printf", "%P\\0"];
   const listed = execFileSync("find", args, { encoding: "utf8" }).split("\0");
-  return listed.filter((path) => !PERMANENT.some((allowed) => allowed.test(path)));
+  return listed
+    .filter((path) => !PERMANENT.some((allowed) => allowed.test(path)))
+    .filter((path) => !path.startsWith("state/owners/") || isFree(join(folder, path)));
+}
+
+/** Whether nobody holds a lock: then the file of an owner belongs to one that is dead. */
+function isFree(file: string): boolean {
+  return spawnSync("flock", ["--nonblock", file, "true"]).status === 0;
 }

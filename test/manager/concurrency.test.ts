@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { expect, it } from "vitest";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { act, startActing } from "./act.ts";
-import { edit, listing, mark, openSite, reopenSite, sandboxOf } from "./site.ts";
+import { edit, mark, openSite, reopenSite, sandboxOf } from "./site.ts";
 import { until } from "./until.ts";
 
 it.each(["filesystem_copy", "overlay"])(
@@ -109,5 +109,6 @@ it("shows the second of two plans on one resource what the first did (R214)", as
 });
 
 function isCommitting(stateDirectory: string): boolean {
-  return listing(join(stateDirectory, "tx")).some((line) => line.includes("/decision "));
+  const folder = join(stateDirectory, "tx");
+  return readdirSync(folder).some((name) => existsSync(join(folder, name, "decision")));
 }

@@ -34,7 +34,7 @@ describe.each(STRATEGIES)("the undo data of %s", (strategy) => {
       bytes: "old a\n".length + 5000,
       device: run("stat", "-c", "%d", site.stateDirectory).trim(),
     });
-    const at = undoable.at ?? "";
+    const at = undoable.path ?? "";
     expect(run("grep", "-rlx", "old a", at).trim()).not.toBe("");
     expect(run("find", at, "-type", "f", "-size", "5000c").trim()).not.toBe("");
   });
@@ -46,7 +46,7 @@ describe.each(STRATEGIES)("the undo data of %s", (strategy) => {
     const sandbox = await sandboxOf(site, strategy);
     await edit(sandbox);
     const { undoable } = await sandbox.commit();
-    expect(existsSync(undoable.at ?? "")).toBe(false);
+    expect(existsSync(undoable.path ?? "")).toBe(false);
     const published = takeOracle(site.data);
     for (const undo of [() => sandbox.rollback(), () => sandbox.undoCommit()]) {
       await expect(undo()).rejects.toMatchObject({
@@ -73,11 +73,11 @@ it("stays for two weeks, and goes when somebody opens the installation later", a
   const { undoable } = await sandbox.commit();
   await site.coffer.close();
   const before = await reopenSite(site, later(13.9));
-  expect(existsSync(undoable.at ?? "")).toBe(true);
+  expect(existsSync(undoable.path ?? "")).toBe(true);
   expect(await before.coffer.history()).toHaveLength(1);
   await before.coffer.close();
   const after = await reopenSite(site, later(14.1));
-  expect(existsSync(undoable.at ?? "")).toBe(false);
+  expect(existsSync(undoable.path ?? "")).toBe(false);
   expect(after.events.map(({ name }) => name)).toContain("undo.dropped");
   // A sandbox still refers to it.
   expect(await after.coffer.history()).toHaveLength(1);
@@ -101,7 +101,7 @@ it("gives the oldest commits up when a device holds too much, whole plans at a t
     const plan = await site.coffer.plan(planId, resources);
     for (const id of ["x", "y"]) await edit(plan.sandbox(id));
     const { results } = await plan.commit();
-    return Object.values(results).map(({ undoable }) => undoable.at ?? "");
+    return Object.values(results).map(({ undoable }) => undoable.path ?? "");
   };
   const places = [await commit("one"), await commit("two"), await commit("three")];
   expect(places.map((pair) => pair.map((at) => existsSync(at)))).toEqual([
@@ -125,11 +125,11 @@ it("leaves the undo data of a plan alone that somebody is working on", async () 
   const holder = spawn("flock", [file, "-c", "echo held; read line"]);
   await once(holder.stdout, "data");
   expect((await site.coffer.prune({ maxBytes: 0 })).undo).toEqual([]);
-  expect(existsSync(undoable.at ?? "")).toBe(true);
+  expect(existsSync(undoable.path ?? "")).toBe(true);
   holder.stdin.end("go\n");
   await once(holder, "close");
   expect((await site.coffer.prune({ maxBytes: 0 })).undo).toMatchObject([{ ref: sandbox.ref }]);
-  expect(existsSync(undoable.at ?? "")).toBe(false);
+  expect(existsSync(undoable.path ?? "")).toBe(false);
   expect((await site.coffer.prune({ maxBytes: 0 })).undo).toEqual([]);
 });
 

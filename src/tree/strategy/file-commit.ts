@@ -117,7 +117,7 @@ export class FileCommit {
       undoable: {
         possible: true,
         by: "kept files",
-        at: displayPath(record.stage),
+        path: displayPath(record.stage),
         bytes: report.keptBytes,
         device: report.device,
       },

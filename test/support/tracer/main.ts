@@ -6,13 +6,14 @@ import { closeSync, openSync, readSync, readlinkSync, writeFileSync, writeSync }
 import { posix } from "node:path";
 import { MUTATING_CALLS } from "./calls.ts";
 import {
+  type AtCall,
   callOf,
   goOn,
   nextNotice,
   preventCall,
   replaceResult,
   seize,
-  type AtCall,
+  stopBy,
 } from "./ptrace.ts";
 import { ImageKeeper } from "./image-keeper.ts";
 import { type TraceOrder, type TraceReport, stoppedFile } from "./order.ts";
@@ -83,7 +84,7 @@ function meet(thread: number, call: AtCall): void {
   report.fired = true;
   if (order.stops === true) {
     // The call is still done; on its way back every thread stops.
-    killIfThere(pid, "SIGSTOP");
+    stopBy(pid ?? thread, thread);
     writeFileSync(stoppedFile(order.report), String(pid));
   } else if (order.result === undefined) {
     // Together, as the end of a session would do it.
@@ -154,9 +155,9 @@ function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-function killIfThere(thread: number | undefined, signal: "SIGKILL" | "SIGSTOP" = "SIGKILL"): void {
+function killIfThere(thread: number | undefined): void {
   try {
-    if (thread !== undefined) process.kill(thread, signal);
+    if (thread !== undefined) process.kill(thread, "SIGKILL");
   } catch {
     // Gone already with the process it belongs to.
   }

@@ -46,6 +46,13 @@ const waitpid = libc.func("int waitpid(int pid, void *status, int options)") as 
   options: number,
 ) => number;
 
+const tgkill = libc.func("int tgkill(int pid, int thread, int signal)") as (
+  pid: number,
+  thread: number,
+  signal: number,
+) => number;
+const SIGSTOP = 19;
+
 const status = Buffer.alloc(4);
 const information = Buffer.alloc(88);
 
@@ -53,6 +60,12 @@ const information = Buffer.alloc(88);
 export function seize(pid: number): void {
   if (ptrace(REQUEST.seize, pid, 0, OPTIONS) !== 0) throw new Error(`cannot trace ${pid}`);
   ptrace(REQUEST.interrupt, pid, 0, 0);
+}
+
+/** Stops a whole process by this thread: it makes no further call, whatever the others do first. */
+export function stopBy(pid: number, thread: number): void {
+  // One of a child's threads cannot stop its parent.
+  if (tgkill(pid, thread, SIGSTOP) !== 0) process.kill(pid, "SIGSTOP");
 }
 
 /** Waits for the next notice of any traced thread; undefined when there is none left. */
