@@ -43,11 +43,13 @@ export async function findArea(location: string, options: AreaOptions): Promise<
     reasons.push(`${candidate.path}: ${problem}`);
   }
   throw new SandboxCreationError(
-    `There is no private place on the device of ${location} (${reasons.join("; ")})`,
+    `There is no private place on the device of ${location} (${[...new Set(reasons)].join("; ")})`,
     {
       data: { stage: "area", residue: [] },
       operation: "create",
-      hint: "Put the state directory on the same file system, or allow the resource's parent folder to hold it.",
+      hint: reasons.some((reason) => reason.endsWith("EROFS"))
+        ? "The file system is mounted read-only: mount it for writing first."
+        : "Put the state directory on the same file system, or allow the resource's parent folder to hold it.",
     },
   );
 }

@@ -8,6 +8,7 @@ import {
   SandboxPathError,
   SandboxRollbackError,
   describeThrown,
+  errnoOf,
 } from "../errors/index.ts";
 
 type RollbackFailure = SandboxRollbackError["data"];
@@ -51,6 +52,18 @@ export function rollbackError(
   });
 }
 
+const FULL = "Make room on the disk of the sandbox and call again; the path is as it was.";
+const FORBIDDEN = "Get the right to that path, or work as the user who has it, and call again.";
+
+/** What to do about the usual reasons. */
+const PATH_HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EROFS: "Mount the file system of the sandbox for writing and call again.",
+};
+
 /** Whatever a call on a path threw as an error of the family. */
 export function asPathError(
   thrown: unknown,
@@ -64,6 +77,7 @@ export function asPathError(
     {
       data: { path, reason },
       operation,
+      hint: PATH_HINTS[errnoOf(thrown) ?? ""],
       cause: thrown,
     },
   );

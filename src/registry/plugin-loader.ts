@@ -36,10 +36,15 @@ export class PluginLoader {
       const picked = pickExport(await this.#namespaceOf(specifier), specifier.exportName);
       if (picked.found) return picked.value;
       const offered = picked.classes.length === 0 ? "no class" : picked.classes.join(", ");
-      throw loadError(specifier, "noExport", `it exports ${offered}`);
+      throw loadError(specifier, "noExport", `it exports ${offered}`, {
+        hint: "Name one of these as the class.",
+      });
     } catch (thrown) {
       if (thrown instanceof StrategyLoadError) throw thrown;
-      throw loadError(specifier, "failed", describeThrown(thrown), { cause: thrown });
+      throw loadError(specifier, "failed", describeThrown(thrown), {
+        cause: thrown,
+        hint: "The module itself threw this while it was imported: correct it, or take its entry out.",
+      });
     }
   }
 
