@@ -106,17 +106,14 @@ export class Plan {
     return { planId: this.id, kept, promise: promiseOf(members), sandboxes };
   }
 
-  /** What a commit would do. Changes nothing. */
+  /** What a commit would do, of all sandboxes at one moment. Changes nothing. */
   async diff(options?: DiffOptions): Promise<PlanDiff> {
-    const resources: Record<string, DiffView> = {};
-    const digests = new Map<string, string>();
-    for (const { ref, status } of this.#engine.store.list(this.id)) {
-      if (status !== "CREATED" && status !== "ACTIVE") continue;
-      const view = await new Sandbox(this.#engine, ref).diff(options);
-      resources[ref.resourceId] = view;
-      digests.set(ref.resourceId, view.digest);
-    }
-    const isEmpty = Object.values(resources).every((view) => view.isEmpty);
+    const views =
+      (await withWholePlan(this.#engine, this.id, options?.signal, () => this.#views(options))) ??
+      new Map<string, DiffView>();
+    const digests = new Map([...views].map(([id, { digest }]) => [id, digest]));
+    const resources = Object.fromEntries(views);
+    const isEmpty = [...views.values()].every((view) => view.isEmpty);
     return { planId: this.id, resources, isEmpty, digest: planDigest(digests) };
   }
 
@@ -187,6 +184,15 @@ export class Plan {
   /** Frees everything that the plan owns; committed results stay. */
   cleanup(options?: CleanupOptions): Promise<PlanReport> {
     return cleanupPlan(this.#engine, this.id, options);
+  }
+
+  async #views(options: DiffOptions | undefined): Promise<Map<string, DiffView>> {
+    const views = new Map<string, DiffView>();
+    for (const { ref, status } of this.#engine.store.list(this.id)) {
+      if (status !== "CREATED" && status !== "ACTIVE") continue;
+      views.set(ref.resourceId, await new Sandbox(this.#engine, ref).diff(options));
+    }
+    return views;
   }
 }
 

@@ -57,6 +57,20 @@ it("leaves nothing of a plan but what it committed (R160)", async () => {
   expect(oracles()).toEqual(published);
 });
 
+it("shows all sandboxes as they are at one moment, whatever is written meanwhile", async () => {
+  const { plan, sandbox } = await openPlanSite({ one: "copy_on_write", two: "copy_on_write" });
+  const [diff] = await Promise.all([
+    plan.diff(),
+    sandbox("one").write("late", "late\n"),
+    sandbox("two").write("late", "late\n"),
+  ]);
+  const hasLate = ["one", "two"].map((id) =>
+    diff.resources[id]?.changes.some(({ path }) => path === "late"),
+  );
+  expect(hasLate[0]).toBe(hasLate[1]);
+  expect((await plan.diff()).digest).not.toBe(diff.digest);
+});
+
 it("commits by what a sandbox is when its turn comes, not by what it was when it was asked (R144)", async () => {
   const site = await openPlanSite({ one: "two-phase", two: "copy_on_write" });
   const { stateDirectory } = site.site;
