@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import {
   type BytePath,
   type RelativePath,
@@ -46,6 +47,21 @@ export function collectChanges(stack: LayerStack, scope: ChangeScope): Collected
   return new Collector(stack, scope).run();
 }
 
+/** The same, with turns for everybody else on the event loop: for callers that may have many changes. */
+export async function collectInTurns(
+  stack: LayerStack,
+  scope: ChangeScope,
+): Promise<CollectedChanges> {
+  const collector = new Collector(stack, scope);
+  let turn = performance.now();
+  for (const _folder of collector.folders()) {
+    if (performance.now() - turn < LONGEST_TURN_MS) continue;
+    await setImmediate();
+    turn = performance.now();
+  }
+  return collector.result();
+}
+
 /** Whether a change counts; stops looking at the first that does. */
 export function hasChange(
   stack: LayerStack,
@@ -54,6 +70,9 @@ export function hasChange(
 ): boolean {
   return new Collector(stack, scope).run(counts).changes.some(counts);
 }
+
+/** How long others may have to wait. */
+const LONGEST_TURN_MS = 8;
 
 /** A folder of the view still to be looked into. */
 interface Pending {
@@ -89,12 +108,24 @@ class Collector {
 
   /** All changes; with `isEnough`, those up to the folder with the first that is. */
   run(isEnough?: (change: TreeChange) => boolean): CollectedChanges {
+    for (const known of this.folders()) {
+      if (isEnough !== undefined && this.#changes.slice(known).some(isEnough)) break;
+    }
+    return this.result();
+  }
+
+  /** Looks into one folder after the other; gives how many changes were known before each. */
+  *folders(): Generator<number, void> {
     const pending: Pending[] = [{ path: ROOT, node: this.#stack.rootNode, hasReal: true }];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const known = this.#changes.length;
       pending.push(...this.#folder(next));
-      if (isEnough !== undefined && this.#changes.slice(known).some(isEnough)) break;
+      yield known;
     }
+  }
+
+  /** What was found so far. */
+  result(): CollectedChanges {
     const changes = [...this.#links.apply(this.#changes), ...this.#folderTimes()];
     return { changes: sorted(changes), skipped: sorted(this.#skipped), touched: this.#touched };
   }

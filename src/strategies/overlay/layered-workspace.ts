@@ -19,7 +19,7 @@ import { runTask } from "../../tree/threads/pool.ts";
 import type { BaseCheck, OpenPlace, Workspace } from "../../tree/workspace.ts";
 import { OverlayBaseCheck } from "./base-check.ts";
 import { type QuietOperation, busyError } from "./busy-error.ts";
-import { type ChangeScope, type CollectedChanges, collectChanges, hasChange } from "./changes.ts";
+import { type ChangeScope, collectChanges, collectInTurns, hasChange } from "./changes.ts";
 import { foldedState } from "./fold-copy.ts";
 import { LayerCheckpoints } from "./layer-checkpoints.ts";
 import { dropUnused, startOver } from "./layer-control.ts";
@@ -48,7 +48,7 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
   async changes(place: OpenPlace): Promise<ChangeSet> {
     const state = await foldedState(place);
     using stack = openLayers(place, state);
-    const { changes, skipped } = this.#collect(place, state, stack);
+    const { changes, skipped } = await collectInTurns(stack, this.#scope(place, state));
     return { changes, skipped };
   }
 
@@ -78,7 +78,7 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
       openMask: () => openMask(place, state),
       origins: () => {
         using stack = openLayers(place, state);
-        origins ??= new Origins(stack, this.#collect(place, state, stack).touched);
+        origins ??= new Origins(stack, collectChanges(stack, this.#scope(place, state)).touched);
         return origins;
       },
     });
@@ -189,10 +189,6 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
       using stack = openLayers(place, state);
       recordBases(stack, BigInt(state.base.timeNs));
     }
-  }
-
-  #collect(place: OpenPlace, state: OverlayState, stack: LayerStack): CollectedChanges {
-    return collectChanges(stack, this.#scope(place, state));
   }
 
   #scope(place: OpenPlace, state: OverlayState): ChangeScope {
