@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { type FileLock, acquireLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
+import { removeIfPossible } from "./durable-file.ts";
 import { idKey } from "./id-key.ts";
 import { createRecord, hasFields, readRecordSync, type RecordFormat } from "./record-file.ts";
 
@@ -91,7 +92,7 @@ export class PlanOwners {
     clearInterval(alive.timer);
     this.#giveSign();
     this.#marks.clear();
-    rmSync(join(this.#owners, this.#id), { force: true });
+    removeIfPossible(join(this.#owners, this.#id));
     await alive.lock[Symbol.asyncDispose]();
   }
 

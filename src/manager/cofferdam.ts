@@ -14,6 +14,7 @@ import { chooseStrategy } from "../registry/choose-strategy.ts";
 import type { StartUpReport } from "../registry/load-custom-strategies.ts";
 import type { StrategyRegistry } from "../registry/strategy-registry.ts";
 import { Sandbox } from "./bound-sandbox.ts";
+import { claimPlan } from "./claim-plan.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
 import { type Engine, type UndoLimits, guardedOf } from "./engine.ts";
@@ -129,7 +130,7 @@ export class Cofferdam implements AsyncDisposable {
       for (const ref of made.toReversed()) await this.sandbox(ref).cleanup();
       throw thrown;
     }
-    await this.#engine.owners.claim(planId);
+    await claimPlan(this.#engine, planId);
     return new Plan(this.#engine, planId);
   }
 

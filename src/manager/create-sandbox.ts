@@ -11,6 +11,7 @@ import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { Resource, StrategyOrigin } from "../model/resource.ts";
 import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import { frozenJson } from "./canonical-json.ts";
+import { claimPlan } from "./claim-plan.ts";
 import { type Engine, type Guarded, timestamp } from "./engine.ts";
 import { lockNewPlan } from "./plan-lock.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
@@ -61,14 +62,8 @@ export async function createSandbox(
   });
 }
 
-/** A full disk that has no room for the claim is no reason to lose the sandbox. */
 async function claimed(engine: Engine, ref: SandboxRef): Promise<SandboxRef> {
-  try {
-    await engine.owners.claim(ref.planId);
-  } catch (thrown) {
-    const data = { planId: ref.planId, reason: describeThrown(thrown) };
-    engine.emit("plan.unclaimed", data, "warning");
-  }
+  await claimPlan(engine, ref.planId);
   return ref;
 }
 

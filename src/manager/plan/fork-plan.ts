@@ -13,6 +13,7 @@ import { findCheckpoint, refuseMalformed } from "../checkpoints/checkpoint-list.
 import { refuseOtherMembers } from "../checkpoints/checkpoint-plan.ts";
 import { dropKept, keepAll, repaired } from "../checkpoints/plan-checkpoint-call.ts";
 import { checkedRef, newRecord } from "../create-sandbox.ts";
+import { claimPlan } from "../claim-plan.ts";
 import type { Engine } from "../engine.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { assertAllowed } from "../known-record.ts";
@@ -121,6 +122,7 @@ class PlanFork {
         await this.#fork(draft, member, own?.storage ?? "");
       }
       if (!(await draft.publish())) throw exists(this.#name);
+      await claimPlan(this.#engine, this.#name);
     } catch (thrown) {
       if (!draft.isPublished) await this.#discard(draft);
       throw thrown;
