@@ -14,6 +14,39 @@ export const COVERED_KINDS: Readonly<Record<string, string>> = {
   "syncs of real folders": SAME_RENAME,
 };
 
+/** Kinds that are covered in one operation only. */
+export const COVERED_IN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "an undo": {
+    "syncs of a whole file system":
+      "What goes back was synced by the commit. Only names move, and the folder of the sandbox, on the same disk, is synced after them.",
+  },
+};
+
+/**
+ * Kinds of syncs, and single ones, whose absence was noticed in a whole run: a sample tries one of these. Whether every
+ * other one is noticed or covered is what the whole run finds out.
+ */
+export const KNOWN_TO_MATTER: Readonly<Record<string, readonly string[]>> = {
+  "a commit of fresh edits": [
+    "syncs of sandbox records",
+    "syncs of transaction records",
+    "syncs of the folders of transactions",
+    "syncs of a whole file system",
+    "syncs of records in the stage",
+    "syncs of stage folders",
+    "fsync /state/plans/plan-ID/sandboxes/.ID.tmp",
+    "fsync /state/tx/ID/.ID.tmp",
+  ],
+  "an undo": [
+    "syncs of sandbox records",
+    "syncs of transaction records",
+    "syncs of the folders of transactions",
+    "syncs of records in the stage",
+    "syncs of stage folders",
+    "fsync /state/plans/plan-ID/sandboxes/.ID.tmp",
+  ],
+};
+
 /** Single syncs that need not be noticed, by their kind or name, although all of their kind together are. */
 export const COVERED_ALONE: Readonly<Record<string, string>> = {
   ...COVERED_KINDS,

@@ -3,7 +3,7 @@ import type { DiskKind } from "../../support/loop.ts";
 import { type FaultSettings, createRandom, faultSettings } from "../settings.ts";
 import { settleTally } from "../tally.ts";
 import { shardOf } from "../trials.ts";
-import { COVERED_ALONE, COVERED_KINDS } from "./covered-syncs.ts";
+import { COVERED_ALONE, COVERED_IN, COVERED_KINDS, KNOWN_TO_MATTER } from "./covered-syncs.ts";
 import { type PowerBench, withBench } from "./define-power.ts";
 import { POWER_SHAPES } from "./power-shapes.ts";
 import { type SyncPoint, harshest, kindOf, leaveOut, syncPointsOf } from "./sync-points.ts";
@@ -81,8 +81,9 @@ async function tryAll(
       withBench("btrfs", makeShape, async (btrfs) => {
         const all = omissionsOf(await syncPointsOf(ext4));
         const verdicts: Verdict[] = [];
-        for (const omission of chosen(all, settings)) {
-          verdicts.push(await verdictOn(omission, { ext4, xfs, btrfs }));
+        for (const omission of chosen(name, all, settings)) {
+          const isKnown = isCovered(name, omission);
+          verdicts.push(await verdictOn(omission, isKnown, { ext4, xfs, btrfs }));
         }
         return { all: all.length, verdicts, shape: ext4.shape.name };
       }),
@@ -91,11 +92,10 @@ async function tryAll(
 }
 
 async function verdictOn(
-  omission: Omission,
+  { label, syncs }: Omission,
+  isKnown: boolean,
   benches: Record<DiskKind, PowerBench>,
 ): Promise<Verdict> {
-  const { label, syncs } = omission;
-  const isKnown = isCovered(omission);
   let fired = false;
   const [synced, ahead] = harshest(syncs);
   const tries = [
@@ -114,15 +114,21 @@ async function verdictOn(
   return { label, fired, isKnown, noticed: null };
 }
 
-/** All of the shard; in a sample one that must be noticed. */
-function chosen(all: readonly Omission[], settings: FaultSettings): readonly Omission[] {
+/** All of the shard; in a sample one that was noticed before. */
+function chosen(
+  name: string,
+  all: readonly Omission[],
+  settings: FaultSettings,
+): readonly Omission[] {
   if (settings.all) return shardOf(all, settings);
-  const needed = all.filter((omission) => !isCovered(omission));
+  const needed = all.filter(({ label }) => KNOWN_TO_MATTER[name]?.includes(label));
   return needed.slice(Math.floor(createRandom(settings.seed)() * needed.length)).slice(0, 1);
 }
 
-function isCovered({ label, syncs }: Omission): boolean {
+function isCovered(name: string, { label, syncs }: Omission): boolean {
   const isKind = syncs.some((sync) => kindOf(sync) === label);
+  if ([label, ...syncs.map(kindOf)].some((one) => Object.hasOwn(COVERED_IN[name] ?? {}, one)))
+    return true;
   if (isKind) return Object.hasOwn(COVERED_KINDS, label);
   return [label, ...syncs.map(kindOf)].some((name) => Object.hasOwn(COVERED_ALONE, name));
 }
