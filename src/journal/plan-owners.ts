@@ -1,22 +1,21 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { type FileLock, acquireLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { removeIfPossible } from "./durable-file.ts";
 import { idKey } from "./id-key.ts";
+import { readNames } from "./plan-files.ts";
 import { createRecord, hasFields, readRecordSync, type RecordFormat } from "./record-file.ts";
 
 /** How often an owner says that it still is there: what it worked on is not idle before it ends. */
 const SIGN_OF_LIFE_MS = 10 * 60_000;
+
+/** What an open instance holds. */
+interface Alive {
+  readonly lock: FileLock;
+  readonly timer: NodeJS.Timeout;
+}
 
 interface Kept {
   readonly at: string;
@@ -37,7 +36,7 @@ export class PlanOwners {
   readonly #owners: string;
   readonly #id: string;
   readonly #marks = new Set<string>();
-  #alive: { readonly lock: FileLock; readonly timer: NodeJS.Timeout } | null = null;
+  #alive: Promise<Alive> | null = null;
 
   constructor(stateDirectory: string, id: string) {
     this.#plans = join(stateDirectory, "plans");
@@ -72,7 +71,7 @@ export class PlanOwners {
 
   /** Whether an instance that works on the plan is still open, in this process or another. */
   async isOwned(planId: string): Promise<boolean> {
-    for (const owner of namesIn(this.#marksOf(planId))) {
+    for (const owner of readNames(this.#marksOf(planId))) {
       if (await this.#isAlive(owner)) return true;
     }
     return false;
@@ -81,12 +80,12 @@ export class PlanOwners {
   /** When an owner of the plan was last known to be there, in milliseconds; 0 when it never had one. */
   lastSign(planId: string): number {
     const folder = this.#marksOf(planId);
-    return Math.max(0, ...namesIn(folder).map((name) => timeOf(join(folder, name))));
+    return Math.max(0, ...readNames(folder).map((name) => timeOf(join(folder, name))));
   }
 
   /** Ends the ownership of everything. The plans stay. */
   async release(): Promise<void> {
-    const alive = this.#alive;
+    const alive = await this.#alive;
     if (alive === null) return;
     this.#alive = null;
     clearInterval(alive.timer);
@@ -98,17 +97,27 @@ export class PlanOwners {
 
   /** Removes the files of owners that ended without doing so. */
   async sweep(): Promise<void> {
-    for (const owner of namesIn(this.#owners)) await this.#isAlive(owner);
+    for (const owner of readNames(this.#owners)) await this.#isAlive(owner);
   }
 
+  /** Once for all plans that are claimed at the same time. */
   async #live(): Promise<void> {
-    if (this.#alive !== null) return;
+    this.#alive ??= this.#begin();
+    try {
+      await this.#alive;
+    } catch (error) {
+      this.#alive = null;
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<Alive> {
     const lock = await acquireLock(join(this.#owners, this.#id), {
       exclusive: true,
       timeoutMs: 1000,
     });
     const timer = setInterval(() => this.#giveSign(), SIGN_OF_LIFE_MS).unref();
-    this.#alive = { lock, timer };
+    return { lock, timer };
   }
 
   #giveSign(): void {
@@ -150,15 +159,6 @@ function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (!isErrno(error, "EEXIST")) throw error;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
   }
 }
 

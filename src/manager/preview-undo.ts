@@ -5,7 +5,6 @@ import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { UndoPreview } from "../model/undo-preview.ts";
 import type { Guarded } from "./engine.ts";
 import { asRollbackError, rollbackError } from "./failures.ts";
-import { assertAllowed } from "./known-record.ts";
 import { inContext, withSandbox } from "./with-sandbox.ts";
 
 /**
@@ -26,7 +25,6 @@ export function previewUndo(guarded: Guarded, ref: SandboxRef): Promise<UndoPrev
 
 /** The same for a caller that holds the plan's lock. */
 export async function previewLocked(guarded: Guarded, record: SandboxRecord): Promise<UndoPreview> {
-  assertAllowed(record, "undoCommit");
   const { added = [], changed = [], deleted = [] } = record.lastResult ?? {};
   const obstacle = await obstacleOf(guarded, record);
   return {

@@ -46,6 +46,19 @@ it("counts from the end of the owner, however long it only looked on", async () 
   expect(await coffer.status(sandbox.ref)).toBe("PENDING");
 });
 
+it("owns all plans that are begun at the same time", async () => {
+  const site = await openSite();
+  const planIds = ["one", "two", "three"];
+  await Promise.all(planIds.map((planId) => sandboxOf(site, "probe", planId)));
+  expect(site.events.map(({ name }) => name)).not.toContain("plan.unclaimed");
+  const { coffer } = await twoDaysLater(site);
+  expect((await coffer.cleanupAbandoned()).spared).toEqual({
+    one: "owned",
+    two: "owned",
+    three: "owned",
+  });
+});
+
 it("lets whoever goes on with a plan own it as well", async () => {
   const site = await openSite();
   await end(await startOwner(site, "taken"), "SIGKILL");
