@@ -38,15 +38,19 @@ export async function checkConflicts(
   const verified: TreeChange[] = [];
   const conflicts: TreeConflict[] = [];
   const newFolders = new Set(changes.filter(becomesFolder).map(({ path }) => path));
+  const refused = new Map<RelativePath, ConflictReason>();
   for (let start = 0; start < changes.length; start += CHANGES_PER_TURN) {
     if (start > 0) await setImmediate();
     withRoot(place.root, (rootFd) => {
       const tree = new RealTree(rootFd);
       for (const change of changes.slice(start, start + CHANGES_PER_TURN)) {
         const found = tree.look(change.path, change.before);
-        const reason = judge(change, found, base, newFolders);
+        const reason = judge(change, found, base, newFolders, refused);
         if (reason === null) verified.push({ ...change, before: found.real });
-        else conflicts.push({ change, reason, real: found.real });
+        else {
+          conflicts.push({ change, reason, real: found.real });
+          if (newFolders.has(change.path)) refused.set(change.path, reason);
+        }
       }
       tree.close();
     });
@@ -83,15 +87,21 @@ function judge(
   { real, parents, missingParent }: Found,
   base: BaseCheck,
   newFolders: ReadonlySet<RelativePath>,
+  refused: ReadonlyMap<RelativePath, ConflictReason>,
 ): ConflictReason | null {
   if (missingParent !== null) {
     // A folder that the sandbox itself makes is not there yet, and nothing can be below it.
-    if (!newFolders.has(missingParent))
-      return change.before === null ? "ancestorReplaced" : "missing";
-    return null;
+    if (newFolders.has(missingParent)) return belowRefused(refused.get(missingParent));
+    return change.before === null ? "ancestorReplaced" : "missing";
   }
   if (change.implied === true) return null;
   return base.verify(change.path, real, change.before, parents, change.after === null);
+}
+
+/** What it means for an entry that the folder above it cannot be made. */
+function belowRefused(reason: ConflictReason | undefined): ConflictReason | null {
+  if (reason === undefined) return null;
+  return reason === "missing" ? "missing" : "ancestorReplaced";
 }
 
 function isUntouched(stat: NativeStat, known: TreeEntry): boolean {

@@ -132,6 +132,8 @@ export const DEFECT_OF_RULE: Readonly<Record<string, Readonly<Record<string, str
       "OverlooksEditsOfDeleted",
     "refuses before anything moves when somebody deleted a file that the sandbox edits (R43)":
       "OverlooksDeletions",
+    "refuses before anything moves when somebody moved the folder around a file that the sandbox edits (R43)":
+      "OverlooksMovedFolders",
     "refuses before anything moves when somebody made a file that the sandbox makes too (R43)":
       "OverlooksAdditions",
     "refuses before anything moves when somebody changed the mode of a file that the sandbox edits (R43)":

@@ -3,8 +3,8 @@ export const TREE = [
   {
     name: "folders-of-the-sandbox-are-conflicts",
     file: "src/tree/conflicts.ts",
-    text: "if (!newFolders.has(missingParent))",
-    replacement: "if (newFolders.has(missingParent))",
+    text: "if (newFolders.has(missingParent))",
+    replacement: "if (!newFolders.has(missingParent))",
     tests: ["test/strategies/rollback.test.ts"],
     title: "brings resource and workspace back",
   },

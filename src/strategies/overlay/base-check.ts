@@ -16,6 +16,7 @@ import {
   readOrigin,
   readOriginAt,
 } from "./base-mark.ts";
+import { isFolderCopy } from "./folder-copy.ts";
 import type { LayerFolder, LayerStack, LeafNode } from "./layer-stack.ts";
 import { type Origins, handleKey } from "./origins.ts";
 import { type OverlayState, readIdentity } from "./state.ts";
@@ -137,7 +138,8 @@ export class OverlayBaseCheck implements BaseCheck {
     if (parent !== undefined && parent.ctimeNs <= this.#baseTimeNs) return null;
     using stack = this.#parts.openStack();
     const node = findNode(stack, path);
-    if (node?.kind !== "leaf" || node.layer === null) return null;
+    if (node?.kind === "folder") return isFolderCopy(stack, node, path) ? "missing" : null;
+    if (node === null || node.layer === null) return null;
     const { dialect } = node.layer;
     return withHolder(stack, node, (fd, name): Verdict => {
       const mark = readBaseMarkAt(fd, name, dialect);

@@ -14,7 +14,7 @@ import {
   verifyKernelMount,
 } from "./mounts.ts";
 import { hasFuseNames, normaliseUpper } from "./normalise-upper.ts";
-import { recordBases } from "./record-bases.ts";
+import { recordBases, recordFolderPaths } from "./record-bases.ts";
 import { relinkAliases } from "./relink-aliases.ts";
 import { NAMES, openLayers, withSpare } from "./sandbox-files.ts";
 import { type OverlayState, type ViewKind, saveState } from "./state.ts";
@@ -101,6 +101,7 @@ export class LiveView {
       relinkAliases(stack, spare);
       normaliseUpper(stack);
       recordBases(stack, BigInt(state.base.timeNs));
+      recordFolderPaths(stack);
     });
     return saveState(place.directory, { ...state, isFuseUpper: false });
   }

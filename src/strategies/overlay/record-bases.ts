@@ -11,6 +11,7 @@ import {
 } from "./base-mark.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import { findStat, markName, readFolderMarks, setMarkAt } from "./marks.ts";
+import { findNode } from "./view-node.ts";
 
 /**
  * Notes on every folder and file of the upper layer which real entry it stands for, as long as change times still
@@ -19,6 +20,39 @@ import { findStat, markName, readFolderMarks, setMarkAt } from "./marks.ts";
  */
 export function recordBases(stack: LayerStack, baseTimeNs: bigint): void {
   new BaseRecorder(stack, baseTimeNs).folder(ROOT, statFd(stack.rootFd));
+}
+
+/**
+ * Notes on those folders of the upper layer that still have no note that they stand for a real one, though nobody
+ * knows which. Only for a layer of fuse-overlayfs, which makes every new folder opaque.
+ */
+export function recordFolderPaths(stack: LayerStack): void {
+  recordPath(stack, ROOT);
+}
+
+function recordPath(stack: LayerStack, path: RelativePath): void {
+  const { upper } = stack;
+  const fd = stack.openPart({ layer: upper, path });
+  const folders: RelativePath[] = [];
+  try {
+    if (readFolderMarks(fd, upper).isOpaque) return;
+    const isNoted = path === ROOT || readBaseMark(fd, upper.dialect) !== null;
+    if (!isNoted && isOnlyUpper(stack, path)) {
+      const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
+      writeBaseMark(fd, upper.dialect, mark);
+    }
+    for (const { name, type } of readDirectory(fd)) {
+      if (type === "directory") folders.push(joinPath(path, name));
+    }
+  } finally {
+    close(fd);
+  }
+  for (const folder of folders) recordPath(stack, folder);
+}
+
+function isOnlyUpper(stack: LayerStack, path: RelativePath): boolean {
+  const node = findNode(stack, path);
+  return node?.kind === "folder" && node.parts.length === 1;
 }
 
 class BaseRecorder {

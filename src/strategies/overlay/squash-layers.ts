@@ -1,9 +1,10 @@
-import { type BytePath, type RelativePath, ROOT, joinPath } from "../../model/byte-path.ts";
+import { type BytePath, ROOT, joinPath } from "../../model/byte-path.ts";
 import { OPEN, close, linkAt, mkdirAt, openAt } from "../../platform/native/index.ts";
 import { attributesOf } from "../../tree/entry-attributes.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { pathKey, readBaseMark, readOrigin, writeBaseMark } from "./base-mark.ts";
 import { makeLayer } from "./create.ts";
+import { isKernelCopy } from "./folder-copy.ts";
 import { FolderReader } from "./folder-reader.ts";
 import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
 import { makeWhiteout, markOpaque, markRedirect, replaceAttributes } from "./marks.ts";
@@ -26,7 +27,7 @@ export async function limitLayers(place: SandboxPlace, state: OverlayState): Pro
   await withFolder(layerPath(place.directory, top), (fd) => makeLayer(place, name, fd));
   await withFolder(layerPath(place.directory, name), (targetFd) => {
     using stack = openLayers(place, { ...state, upper: top, layers: state.layers.slice(0, -1) });
-    squashFolder(stack, stack.rootNode, targetFd, ROOT);
+    squashFolder(stack, stack.rootNode, targetFd);
   });
   return saveState(place.directory, {
     ...state,
@@ -35,16 +36,11 @@ export async function limitLayers(place: SandboxPlace, state: OverlayState): Pro
   });
 }
 
-function squashFolder(
-  stack: LayerStack,
-  node: FolderNode,
-  targetFd: number,
-  path: RelativePath,
-): void {
+function squashFolder(stack: LayerStack, node: FolderNode, targetFd: number): void {
   using reader = new FolderReader(stack, node);
   for (const name of reader.ownNames()) {
     const child = reader.lookUp(name);
-    if (child !== null) squashEntry(stack, node, child, targetFd, joinPath(path, name), name);
+    if (child !== null) squashEntry(stack, node, child, targetFd, name);
     else if (node.base !== null) makeWhiteout(targetFd, name);
   }
   replaceAttributes(targetFd, attributesOf(readNode(stack, node)));
@@ -55,7 +51,6 @@ function squashEntry(
   parent: FolderNode,
   node: ViewNode,
   targetFd: number,
-  path: RelativePath,
   name: BytePath,
 ): void {
   if (node.kind === "leaf") {
@@ -68,8 +63,8 @@ function squashEntry(
   mkdirAt(targetFd, name, 0o700);
   const fd = openAt(targetFd, name, DIRECTORY);
   try {
-    markSquashed(stack, parent, node, fd, path, name);
-    squashFolder(stack, node, fd, path);
+    markSquashed(stack, parent, node, fd, name);
+    squashFolder(stack, node, fd);
   } finally {
     close(fd);
   }
@@ -81,7 +76,6 @@ function markSquashed(
   parent: FolderNode,
   node: FolderNode,
   fd: number,
-  path: RelativePath,
   name: BytePath,
 ): void {
   const { dialect } = stack.upper;
@@ -96,7 +90,8 @@ function markSquashed(
       const handle = mark === null ? readOrigin(partFd, dialect) : null;
       if (mark !== null) writeBaseMark(fd, dialect, mark);
       else if (handle !== null) {
-        writeBaseMark(fd, dialect, { specialBits: 0, ino: 0n, handle, pathKey: pathKey(path) });
+        const copied = isKernelCopy(stack, part, partFd) ? part.path : (node.base ?? ROOT);
+        writeBaseMark(fd, dialect, { specialBits: 0, ino: 0n, handle, pathKey: pathKey(copied) });
       } else continue;
       return;
     } finally {

@@ -1,4 +1,4 @@
-import { type BytePath, type RelativePath, ROOT, joinPath } from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, ROOT } from "../../model/byte-path.ts";
 import {
   OPEN,
   RENAME,
@@ -50,15 +50,13 @@ export function openUpperFolder(
 ): UpperFolder {
   const { path, asked, mayCreate } = request;
   let node = stack.rootNode;
-  let at = ROOT;
   for (const name of path === ROOT ? [] : (path.split("/") as BytePath[])) {
     using parent = new UpperFolder(stack, node);
-    at = joinPath(at, name);
     const child = parent.lookUp(name);
     if (child === null && !mayCreate) throw pathError(asked, "missing");
     if (child?.kind === "leaf") throw notFolder(stack, asked, child);
     if (child === null) makeFolder(stack, spare, parent, name);
-    else if (child.parts[0]?.layer.index !== 0) copyUpFolder(stack, spare, parent, child, at, name);
+    else if (child.parts[0]?.layer.index !== 0) copyUpFolder(stack, spare, parent, child, name);
     const made = parent.lookUp(name);
     if (made?.kind !== "folder") throw pathError(asked, "notDirectory");
     node = made;
@@ -102,7 +100,6 @@ function copyUpFolder(
   spare: SpareFolder,
   parent: UpperFolder,
   node: FolderNode,
-  path: RelativePath,
   name: BytePath,
 ): void {
   const { mtimeNs } = statFd(parent.upper);
@@ -111,23 +108,18 @@ function copyUpFolder(
   withFolder(spare.fd, built, (fd) => {
     const attributes = attributesOf(readNode(stack, node));
     setAttributes(fd, attributes);
-    recordBase(stack, fd, node, path);
+    recordBase(stack, fd, node);
   });
   renameAt(spare.fd, built, parent.upper, name, RENAME.noReplace);
   futimens(parent.upper, null, mtimeNs);
 }
 
 /** Remembers on an open folder of the upper layer which real folder shows through it. */
-export function recordBase(
-  stack: LayerStack,
-  fd: number,
-  node: FolderNode,
-  path: RelativePath,
-): void {
-  const baseFd = node.base === null ? null : stack.openBase(node.base);
-  if (baseFd === null) return;
+function recordBase(stack: LayerStack, fd: number, { base }: FolderNode): void {
+  const baseFd = base === null ? null : stack.openBase(base);
+  if (base === null || baseFd === null) return;
   try {
-    writeBaseMark(fd, stack.upper.dialect, describeBase(baseFd, path));
+    writeBaseMark(fd, stack.upper.dialect, describeBase(baseFd, base));
   } finally {
     close(baseFd);
   }

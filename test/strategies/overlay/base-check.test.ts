@@ -69,6 +69,52 @@ describe.each(LAYERED_MODES)("in mode %s", (mode) => {
       expect(await conflictsOf(sandbox)).toEqual(["d/f: missing"]);
     });
 
+    it.each([
+      { what: "moved", theirs: "mv d papers", reasons: ["missing", "missing"] },
+      { what: "removed", theirs: "rm -r d", reasons: ["missing", "missing"] },
+      {
+        what: "replaced by a file",
+        theirs: "rm -r d; echo theirs >d",
+        reasons: ["exists", "ancestorReplaced"],
+      },
+    ])(
+      "finds that the folder of an edited file was $what by somebody else (R43)",
+      async (clash) => {
+        await using sandbox = await makeTree(mode);
+        await edit(sandbox, way, "d/f");
+        await edit(sandbox, way, "d/new/below");
+        runIn(sandbox.root, clash.theirs);
+        const [folder, below] = clash.reasons;
+        expect(await conflictsOf(sandbox)).toEqual([
+          `d: ${folder}`,
+          ...["d/f", "d/new", "d/new/below"].map((path) => `${path}: ${below}`),
+        ]);
+      },
+    );
+
+    it("finds that somebody else removed the folder in which the sandbox adds a file (R43)", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "d/new");
+      await sandbox.workspace.checkpoint(sandbox.place, "one");
+      await edit(sandbox, way, "d/newer");
+      runIn(sandbox.root, "rm -r d");
+      expect(await conflictsOf(sandbox)).toEqual([
+        "d: missing",
+        "d/new: missing",
+        "d/newer: missing",
+      ]);
+    });
+
+    it("adds a new folder, whatever others do beside it", async () => {
+      await using sandbox = await makeTree(mode);
+      await edit(sandbox, way, "new/below/x");
+      await sandbox.workspace.checkpoint(sandbox.place, "one");
+      await edit(sandbox, way, "new/below/y");
+      await edit(sandbox, way, "new/beside/z");
+      runIn(sandbox.root, "echo theirs >theirs; rm -r d");
+      expect(await conflictsOf(sandbox)).toEqual([]);
+    });
+
     it("finds that somebody else made the file that the sandbox adds", async () => {
       await using sandbox = await makeTree(mode);
       await edit(sandbox, way, "d/new");
@@ -155,6 +201,16 @@ describe.each(LAYERED_MODES)("in mode %s", (mode) => {
     await using sandbox = await makeTree(mode);
     await runInView(sandbox, "mv d/f d/renamed; ln d/g d/second; mv e moved");
     runIn(sandbox.root, "echo new >d/sibling; echo new >new");
+    expect(await conflictsOf(sandbox)).toEqual([]);
+  });
+
+  it("takes a renamed folder for an added one, also when it is edited after a checkpoint", async () => {
+    await using sandbox = await makeTree(mode);
+    await runInView(sandbox, "mkdir d/sub; mv d moved; rm -r e; mv other e");
+    await sandbox.workspace.checkpoint(sandbox.place, "one");
+    await edit(sandbox, "calls", "moved/sub/x");
+    await runInView(sandbox, "echo mine >moved/f; echo mine >e/f; mkdir e/new; echo mine >e/new/x");
+    runIn(sandbox.root, "echo theirs >theirs");
     expect(await conflictsOf(sandbox)).toEqual([]);
   });
 

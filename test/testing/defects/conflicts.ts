@@ -10,6 +10,7 @@ import { Good, nothing } from "./base.ts";
 
 /** What was, what somebody else made of it, and what the sandbox did. */
 interface Clash {
+  readonly path: string;
   readonly base: EntryState | null;
   readonly theirs: EntryState | null;
   readonly ours: EntryState | null;
@@ -52,8 +53,15 @@ export class OverlooksEditsOfDeleted extends Overlooks {
 
 /** Overlooks that somebody deleted what it edits. */
 export class OverlooksDeletions extends Overlooks {
-  protected override overlooks({ theirs }: Clash): boolean {
-    return theirs === null;
+  protected override overlooks({ path, theirs }: Clash): boolean {
+    return theirs === null && !path.includes("/");
+  }
+}
+
+/** Overlooks that somebody moved the folder around what it edits. */
+export class OverlooksMovedFolders extends Overlooks {
+  protected override overlooks({ path, theirs }: Clash): boolean {
+    return theirs === null && path.includes("/");
   }
 }
 
