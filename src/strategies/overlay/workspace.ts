@@ -42,11 +42,12 @@ import { UnmountError, canonicalPath } from "./unmount.ts";
 export interface OverlayOptions {
   /** Use this mode and no other; a resource's own `properties.mode` comes first. */
   readonly mode?: OverlayMode;
-  /** How long a mount may take to come or to go. Default 10 seconds. */
+  /** How long a mount may take to come or to go. Default one minute. */
   readonly mountTimeoutMs?: number;
 }
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+/** An unmount writes out what is unwritten, which takes a busy disk many seconds. */
+const DEFAULT_TIMEOUT_MS = 60_000;
 /** Where the copy lives when no overlay is possible. */
 const COPY_FOLDER = "c";
 
