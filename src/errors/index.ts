@@ -1,3 +1,4 @@
+export { errnoHint } from "./errno-hint.ts";
 export { findPassword, hideAllPasswords, hidePasswords } from "./passwords.ts";
 export { SandboxError, describeThrown, errnoOf } from "./sandbox-error.ts";
 export type { ErrorContext, ErrorInit, ErrorJson } from "./sandbox-error.ts";

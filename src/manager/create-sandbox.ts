@@ -4,6 +4,7 @@ import {
   SandboxCreationError,
   SandboxError,
   describeThrown,
+  errnoHint,
   findPassword,
 } from "../errors/index.ts";
 import type { Creation } from "../journal/creation-record.ts";
@@ -205,6 +206,7 @@ function asCreationError(thrown: unknown, context: ErrorContext): SandboxError {
     ...context,
     data: { stage: "create", residue: [] },
     operation: "create",
+    hint: errnoHint(thrown),
     cause: thrown,
   });
 }

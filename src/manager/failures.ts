@@ -8,7 +8,7 @@ import {
   SandboxPathError,
   SandboxRollbackError,
   describeThrown,
-  errnoOf,
+  errnoHint,
 } from "../errors/index.ts";
 
 type RollbackFailure = SandboxRollbackError["data"];
@@ -52,18 +52,6 @@ export function rollbackError(
   });
 }
 
-const FULL = "Make room on the disk of the sandbox and call again; the path is as it was.";
-const FORBIDDEN = "Get the right to that path, or work as the user who has it, and call again.";
-
-/** What to do about the usual reasons. */
-const PATH_HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: FULL,
-  EDQUOT: FULL,
-  EACCES: FORBIDDEN,
-  EPERM: FORBIDDEN,
-  EROFS: "Mount the file system of the sandbox for writing and call again.",
-};
-
 /** Whatever a call on a path threw as an error of the family. */
 export function asPathError(
   thrown: unknown,
@@ -73,11 +61,11 @@ export function asPathError(
 ): SandboxError {
   if (thrown instanceof SandboxError) return thrown;
   return new SandboxPathError(
-    `${operation} failed on ${JSON.stringify(path)}: ${describeThrown(thrown)}`,
+    `${operation} failed${path === "" ? "" : ` on ${JSON.stringify(path)}`}: ${describeThrown(thrown)}`,
     {
       data: { path, reason },
       operation,
-      hint: PATH_HINTS[errnoOf(thrown) ?? ""],
+      hint: errnoHint(thrown),
       cause: thrown,
     },
   );

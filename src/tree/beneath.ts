@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeSync } from "node:fs";
 import type { ListedEntry } from "../contract/strategy.ts";
-import { PathEscapeError, SandboxPathError } from "../errors/index.ts";
+import { PathEscapeError, SandboxPathError, errnoHint } from "../errors/index.ts";
 import {
   type BytePath,
   type RelativePath,
@@ -230,6 +230,7 @@ export function pathError(
   };
   return new SandboxPathError(`${text === "" ? "The root" : text} ${texts[reason]}`, {
     data: { path: text, reason },
+    hint: errnoHint(cause),
     ...(cause !== undefined && { cause }),
   });
 }

@@ -36,7 +36,7 @@ it.each(["overlay", "copy_on_write"])(
     expectOracleEqual(first.published, takeOracle(first.place.real));
     const begun = points.findIndex(({ call }) => call === "renameat2");
     const endings = new Set<string>();
-    for (const { at } of samplePoints(7)(points.slice(begun))) {
+    for (const { at } of samplePoints(5)(points.slice(begun))) {
       const { place, ref, old, published, traced } = await stuck(strategy);
       const run = await runWithFault(traced, { at }, { signal: "KILL" });
       shell(place.real, "chattr -i b");

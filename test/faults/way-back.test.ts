@@ -167,7 +167,7 @@ describe.each(["copy_on_write", "filesystem_copy"])("%s", (strategy) => {
     "removes a workspace that was built half way by a restore, and keeps the one before (R178)",
     async () => {
       const points = await faultPoints(await restoring(strategy));
-      for (const { at } of samplePoints(6)(points.slice(1))) {
+      for (const { at } of samplePoints(4)(points.slice(1))) {
         const arranged = await kept(strategy);
         const { place, ref, target, before, old } = arranged;
         const error = at % 2 === 0 ? "EIO" : "ENOSPC";

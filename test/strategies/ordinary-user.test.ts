@@ -14,7 +14,7 @@ interface Told {
   /** What was seen of the resource after the commit. */
   readonly seen?: string;
   readonly status?: string;
-  readonly error?: { readonly code: string; readonly data: unknown };
+  readonly error?: { readonly code: string; readonly data: unknown; readonly hint: unknown };
 }
 
 /** Lets an ordinary user make, edit, commit, look at the resource, and undo. */
@@ -72,11 +72,15 @@ describe.each(PLAIN)("$name", (subject) => {
     expect(diffed.error).toMatchObject({
       code: "SANDBOX_PATH",
       data: { path: "secret", reason: "unreadable" },
+      hint: expect.any(String) as string,
     });
     expect(diffed).not.toHaveProperty("seen");
     expectOracleEqual(before, takeOracle(real));
     asUser(user, "chmod 0000 real/secret");
     const made = await live(user, subject, "true");
-    expect(made.error).toMatchObject({ code: "SANDBOX_CREATION" });
+    expect(made.error).toMatchObject({
+      code: "SANDBOX_CREATION",
+      hint: expect.any(String) as string,
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { SandboxCreationError, SandboxError, describeThrown } from "../../errors/index.ts";
+import { SandboxCreationError, SandboxError, describeThrown, errnoHint } from "../../errors/index.ts";
 import { displayPath } from "../../model/byte-path.ts";
 import type { SandboxPlace, Workspace } from "../workspace.ts";
 import { removePlace } from "./place.ts";
@@ -19,6 +19,7 @@ export async function fillPlace<T>(
     if (cause instanceof SandboxError) throw cause;
     throw new SandboxCreationError(`The sandbox could not be made: ${describeThrown(cause)}`, {
       operation: "create",
+      hint: errnoHint(cause),
       cause,
       data: { stage: "workspace", residue },
     });

@@ -64,7 +64,7 @@ function agree(a: Oracle, b: Oracle): boolean {
 }
 
 /** Of each call, unless the run is a whole one. */
-const POINTS = 9;
+const POINTS = 6;
 
 describe.each([
   ["checkpoint", "(R204)"],

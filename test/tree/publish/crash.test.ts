@@ -9,7 +9,7 @@ import { type Prepared, apply, expectNew, expectOld, expectUndone, prepare } fro
 
 const MINUTES = 60_000;
 /** Of each operation, unless the run is a whole one. */
-const POINTS = 9;
+const POINTS = 6;
 const KILL: Fault = { signal: "KILL" };
 
 function expectCommitted(prepared: Prepared): void {

@@ -9,7 +9,7 @@ import { apply, expectNew, expectOld, expectUndone, prepare } from "./prepared.t
 
 const MINUTES = 60_000;
 /** Of each operation, unless the run is a whole one. */
-const POINTS = 9;
+const POINTS = 6;
 
 interface Answer {
   readonly thrown?: string;
