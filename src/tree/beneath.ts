@@ -251,7 +251,8 @@ export function typed<T>(root: BytePath, path: RelativePath, work: () => T): T {
     if (isErrno(error, "ENOTDIR")) throw pathError(path, "notDirectory", error);
     if (isErrno(error, "EISDIR")) throw pathError(path, "directory", error);
     if (isErrno(error, "ENXIO", "ENODEV")) throw pathError(path, "special", error);
-    if (isErrno(error, "EACCES", "EPERM", "EIO", "EROFS", "ENAMETOOLONG")) {
+    if (isErrno(error, "ENAMETOOLONG")) throw pathError(path, "tooLong", error);
+    if (isErrno(error, "EACCES", "EPERM", "EIO", "EROFS")) {
       throw pathError(path, "unreadable", error);
     }
     throw error;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { BytePath, RelativePath } from "../model/byte-path.ts";
 import { ancestorsOf, nameOf, parentOf } from "../model/byte-path.ts";
 import type { ConflictReason } from "../model/conflict.ts";
-import { type NativeStat, close, statIfThere, throwUnlessErrno } from "../platform/native/index.ts";
+import { type NativeStat, close, statIfThere } from "../platform/native/index.ts";
 import { entryType, findEntry } from "./read-entry.ts";
 import { folderEntry } from "./folder-entry.ts";
 import { openFolder, withRoot } from "./scan/open-directory.ts";
@@ -157,7 +157,6 @@ class RealTree {
   #entry(path: RelativePath, known: TreeEntry | null = null): TreeEntry | null {
     if (path === "") return folderEntry(this.#rootFd);
     const fd = this.#open(parentOf(path));
-    if (fd < 0) return null;
     const stat = statIfThere(fd, nameOf(path));
     if (stat === null) return null;
     return known !== null && isUntouched(stat, known) ? known : findEntry(fd, nameOf(path), stat);
@@ -166,11 +165,7 @@ class RealTree {
   #open(path: RelativePath): number {
     if (path === this.#openPath) return this.#fd;
     this.close();
-    try {
-      this.#fd = openFolder(this.#rootFd, path);
-    } catch (error) {
-      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EXDEV");
-    }
+    this.#fd = openFolder(this.#rootFd, path);
     this.#openPath = path;
     return this.#fd;
   }

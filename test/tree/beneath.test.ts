@@ -113,3 +113,10 @@ test("never reads or writes outside while a link is swapped in during the call (
   expect(execFileSync("ls", [outside], { encoding: "utf8" })).toBe("secret\n");
   expect(readFileSync(join(outside, "secret"), "utf8")).toBe("do not touch");
 });
+
+test("says that a name is too long for the system (R262)", () => {
+  const long = at("n".repeat(256));
+  expect(() => readBeneath(rootPath(), long)).toThrow(
+    expect.objectContaining({ code: "SANDBOX_PATH", data: { path: long, reason: "tooLong" } }),
+  );
+});

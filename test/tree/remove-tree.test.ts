@@ -1,6 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { toBytePath } from "../../src/model/byte-path.ts";
+import { removeBelow } from "../../src/tree/remove-folders.ts";
 import { removeTree } from "../../src/tree/remove-tree.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { tempFolder } from "../support/temp.ts";
@@ -56,4 +58,10 @@ test("removes a single file", () => {
   writeFileSync(join(folder, "f"), "x");
   expect(removeTree(open(folder), "f")).toEqual([]);
   expect(readdirSync(folder)).toEqual(["d"]);
+});
+
+test("has nothing to remove below a folder that is gone (R262)", () => {
+  const folder = join(tempFolder(), "gone");
+  expect(removeBelow(toBytePath(folder))).toEqual([]);
+  expect(existsSync(folder)).toBe(false);
 });

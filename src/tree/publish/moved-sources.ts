@@ -6,6 +6,7 @@ import {
   fchmod,
   futimens,
   setXattrAt,
+  statAt,
   statFd,
   throwUnlessErrno,
 } from "../../platform/native/index.ts";
@@ -147,11 +148,8 @@ function restore({ marks, attributes }: MovedSource, fd: number, name: string): 
   }
   if (attributes === null) return;
   const { mode, uid, gid } = attributes;
-  try {
-    chownAt(fd, name, uid, gid);
-  } catch (error) {
-    throwUnlessErrno(error, "EPERM", "EINVAL");
-  }
+  const now = statAt(fd, name);
+  if (now.uid !== uid || now.gid !== gid) chownAt(fd, name, uid, gid);
   chmodAt(fd, name, mode);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { abandonStage } from "../../../src/tree/publish/index.ts";
-import type { FaultedRun } from "../../support/faults.ts";
+import { type FaultedRun, faultPoints, runWithFault } from "../../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
@@ -46,6 +46,25 @@ for (const take of ["move", "clone"] as const) {
     5 * MINUTES,
   );
 }
+
+test("says where everything lies when staging fails and cannot be taken back either (R182, R262)", async () => {
+  const prepared = prepare("stage", "move", () => undefined);
+  const points = await faultPoints(prepare("stage", "move", () => undefined));
+  const moved = points.find(({ call, paths }) => call === "renameat2" && paths.length === 2);
+  const run = await runWithFault(
+    prepared,
+    { at: (moved?.at ?? 0) + 1 },
+    { error: "EIO", lasting: true },
+  );
+  expect(run.fired).toBe(true);
+  expect(answerOf(run)).toMatchObject({
+    thrown: "SANDBOX_COMMIT",
+    data: { originalRestored: true, undoDataAt: prepared.stage },
+  });
+  expectOld(prepared);
+  expect(abandonStage(prepared.place)).toEqual({ stuck: [], remaining: [] });
+  expectOracleEqual(prepared.wanted, takeOracle(prepared.work), { ignore: ["directoryMtimes"] });
+});
 
 test(
   "tells a failed call while applying, and can still go back or forward (R177)",

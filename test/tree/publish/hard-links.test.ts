@@ -5,6 +5,7 @@ import {
   applySteps,
   reverseSteps,
   stageChanges,
+  verifySteps,
 } from "../../../src/tree/publish/index.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { type Fixture, makeFixture, requestFor, shell } from "./fixture.ts";
@@ -87,4 +88,16 @@ it("refuses a change that has a new side but no source for it", () => {
     expect.objectContaining({ code: "SANDBOX_COMMIT" }) as Error,
   );
   expect(shell(fixture.root, "ls")).toBe("kept\n");
+});
+
+it.each([
+  ["is gone", "rm -r folder"],
+  ["is a file now", "rm -r folder; echo theirs > folder"],
+  ["is a link now", "mv folder away; ln -s away folder"],
+])("finds that the folder of a file which is to have a further name %s (R262)", (_what, theirs) => {
+  const fixture = makeFixture("mkdir folder; echo same > folder/kept", "echo same > one");
+  const request = linked(fixture, { one: "folder/kept" });
+  stageChanges(request);
+  shell(fixture.root, theirs);
+  expect(verifySteps(request)).toContainEqual({ path: "folder/kept", reason: "ancestorReplaced" });
 });

@@ -183,6 +183,62 @@ test("tells owners that an ordinary user cannot give, and folders that are close
   expectOracleEqual(old, takeOracle(fixture.root));
 });
 
+test("stages what an ordinary user may neither read nor give away, and tells the owner (R170, R262)", async () => {
+  const folder = tempFolder({ mode: 0o755 });
+  const fixture = makeFixture("echo 1 > f", "echo 11 > f; echo 2 > shut; chmod 0 shut", folder);
+  run("chown", "-R", `${nobody.uid}:${nobody.gid}`, folder);
+  const request = requestFor(fixture, "move");
+  const changes = request.changes.map((change) =>
+    change.path === "f" && change.after !== null
+      ? { ...change, after: { ...change.after, uid: 0, gid: 0 } }
+      : change,
+  );
+  const wanted = takeOracle(fixture.work);
+  const file = writeRequest(fixture, { ...request, changes });
+  const user = { uid: nobody.uid };
+  expect(await operate("stage", file, user)).toMatchObject({
+    losses: [{ path: "f", owner: true }],
+  });
+  expect(await operate("abandon", file, user)).toEqual({ stuck: [], remaining: [] });
+  expectOracleEqual(wanted, takeOracle(fixture.work), { ignore: ["directoryMtimes"] });
+});
+
+test("leaves a folder of somebody else that its owner closed where it is (R262)", async () => {
+  const folder = tempFolder({ mode: 0o755 });
+  const fixture = makeFixture("mkdir theirs; echo 1 > f", "rmdir theirs; echo 11 > f", folder);
+  run("chown", "-R", `${nobody.uid}:${nobody.gid}`, folder);
+  shell(fixture.root, "chown 0:0 theirs; chmod 555 theirs");
+  const old = takeOracle(fixture.root);
+  const file = writeRequest(fixture, requestFor(fixture, "move"));
+  const user = { uid: nobody.uid };
+  await operate("stage", file, user);
+  expect(await operate("apply", file, user)).toMatchObject({
+    failure: { path: "theirs", code: "EACCES" },
+  });
+  expect(await operate("reverse", file, user)).toMatchObject({ failure: null });
+  expectOracleEqual(old, takeOracle(fixture.root));
+});
+
+test("moves a folder of somebody else there and back, whose time an ordinary user cannot set (R262)", async () => {
+  // xfs gives a folder that changes places with something else a new time.
+  await using mounted = mountFileSystem("xfs");
+  const fixture = makeFixture(
+    "mkdir theirs; echo 1 > theirs/f; touch -d 2001-02-03 theirs",
+    "rm -r theirs; echo mine > theirs",
+    mounted.mountPoint,
+  );
+  run("chown", "-R", `${nobody.uid}:${nobody.gid}`, mounted.mountPoint);
+  shell(fixture.root, "chown 0:0 theirs; chmod 777 theirs");
+  const old = takeOracle(fixture.root);
+  const file = writeRequest(fixture, requestFor(fixture, "move"));
+  const user = { uid: nobody.uid };
+  await operate("stage", file, user);
+  expect(await operate("apply", file, user)).toMatchObject({ failure: null, shelved: [] });
+  expect(readFileSync(join(fixture.root, "theirs"), "utf8")).toBe("mine\n");
+  expect(await operate("reverse", file, user)).toMatchObject({ failure: null });
+  expectOracleEqual(old, takeOracle(fixture.root), { ignore: ["directoryMtimes"] });
+});
+
 test("links the old entry aside where the file system cannot exchange names (R197)", async () => {
   const fixture = makeFixture(EVERY_KIND.base, EVERY_KIND.edit);
   const [old, wanted] = [takeOracle(fixture.root), takeOracle(fixture.work)];

@@ -1,7 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { toBytePath } from "../../../src/model/byte-path.ts";
+import { type RelativePath, toBytePath } from "../../../src/model/byte-path.ts";
+import { findAncestor, keepPreImage } from "../../../src/tree/strategy/ancestors.ts";
 import { keepBase } from "../../../src/tree/strategy/kept-base.ts";
 import type { SandboxPlace } from "../../../src/tree/workspace.ts";
 import { tempFolder } from "../../support/temp.ts";
@@ -52,4 +53,14 @@ it("keeps the whole base, and forgets what somebody changed while the workspace 
   shell(place.folder, "cd real; echo other > a; rm b; echo y > sub/new; echo y > $'latin-\\351'");
   await kept?.settle();
   expect(names()).toEqual(["./sub", "./sub/c"]);
+});
+
+it("keeps one pre-image of a file that is written twice at the same time (R262)", async () => {
+  const place = placeOf(TREE);
+  const path = "a" as RelativePath;
+  await Promise.all([keepPreImage(place, path), keepPreImage(place, path)]);
+  const kept = findAncestor(place, path);
+  expect(kept).not.toBeNull();
+  expect(readFileSync(kept ?? "", "utf8")).toBe("a\n");
+  expect(shell(place.folder, "ls own/pre-1 | wc -l").trim()).toBe("1");
 });
