@@ -15,6 +15,7 @@ import { frozenJson } from "./canonical-json.ts";
 import { claimPlan } from "./claim-plan.ts";
 import { type Engine, type Guarded, timestamp } from "./engine.ts";
 import { lockNewPlan } from "./plan-lock.ts";
+import { refuseOverlap } from "./refuse-overlap.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
 import { discardCreation } from "./sweep-leftovers.ts";
 import { refuseAborted, tracked } from "./with-sandbox.ts";
@@ -46,6 +47,7 @@ export async function createSandbox(
       const existing = others.find(({ ref }) => ref.resourceId === resource.resourceId);
       const same = existing && sameSandbox(existing, resource, name);
       if (same !== undefined) return await claimed(engine, same);
+      refuseOverlap(resource, others);
       const sequence = Math.max(0, ...others.map((record) => record.sequence)) + 1;
       try {
         const made = frozenJson(resource);

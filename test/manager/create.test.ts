@@ -111,7 +111,7 @@ it("takes a path, follows links to it, and knows files from directories", async 
   expect(await site.coffer.describe(linked)).toMatchObject({
     resource: { type: "fs-directory", location: site.data, resourceId: site.data },
   });
-  const file = await site.coffer.create("plan", join(site.data, "a"), { strategy: "overlay" });
+  const file = await site.coffer.create("second", join(site.data, "a"), { strategy: "overlay" });
   expect(await site.coffer.describe(file)).toMatchObject({ resource: { type: "fs-file" } });
 });
 

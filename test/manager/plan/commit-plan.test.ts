@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AtomicCommitError, type CommitReport } from "../../../src/index.ts";
@@ -238,13 +238,10 @@ it("commits a sandbox without isolation after all that can be undone (R101)", as
   const inPlace = { resourceId: "in place", type: "fs-directory", location: site.site.data };
   await site.site.coffer.create("plan", inPlace, { strategy: "none" });
   await site.plan.sandbox("in place").write("a", "at once\n");
+  const location = `${site.real("one")}-later`;
+  mkdirSync(location);
   const late = await site.site.coffer.plan("plan", [
-    {
-      id: "later",
-      type: "fs-directory",
-      location: site.real("one"),
-      sandboxStrategy: "filesystem_copy",
-    },
+    { id: "later", type: "fs-directory", location, sandboxStrategy: "filesystem_copy" },
   ]);
   const report = await late.commit({ bestEffort: true, only: ["in place", "later"] });
   expect(report.order).toEqual(["later", "in place"]);
