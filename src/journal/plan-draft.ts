@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { syncFolder } from "./durable-file.ts";
 import { PLAN, creationsIn, markFile, readNames, recordFile } from "./plan-files.ts";
@@ -78,8 +78,8 @@ export class PlanDraft implements AsyncDisposable {
     try {
       renameSync(this.#folder, this.#place);
     } catch (error) {
-      if (isErrno(error, "ENOTEMPTY", "EEXIST")) return false;
-      throw error;
+      throwUnlessErrno(error, "ENOTEMPTY", "EEXIST");
+      return false;
     }
     this.#isPublished = true;
     try {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { fileNameOf } from "./id-key.ts";
 import { hasFields, readRecordSync, type RecordFormat } from "./record-file.ts";
@@ -43,8 +43,8 @@ export function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR");
+    return [];
   }
 }
 
@@ -53,7 +53,7 @@ function readIfWhole(file: string): Creation | null {
   try {
     return readRecordSync(file, CREATION);
   } catch (error) {
-    if (error instanceof RecordDamagedError) return null;
-    throw error;
+    if (!(error instanceof RecordDamagedError)) throw error;
+    return null;
   }
 }

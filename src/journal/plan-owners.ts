@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } fr
 import { dirname, join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { type FileLock, acquireLock } from "../locks/file-lock.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { removeIfPossible } from "./durable-file.ts";
 import { idKey } from "./id-key.ts";
 import { readNames } from "./plan-files.ts";
@@ -53,8 +53,8 @@ export class PlanOwners {
       makeFolder(dirname(mark));
       writeFileSync(mark, "", { mode: 0o600 });
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return;
-      throw error;
+      throwUnlessErrno(error, "ENOENT");
+      return;
     }
     this.#marks.add(mark);
   }
@@ -158,7 +158,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!isErrno(error, "EEXIST")) throw error;
+    throwUnlessErrno(error, "EEXIST");
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
-import { isErrno } from "../platform/native/native-error.ts";
+import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
 import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
 import { idKey } from "./id-key.ts";
@@ -203,8 +203,8 @@ export class SandboxStore {
     try {
       renameSync(folder, aside);
     } catch (error) {
-      if (isErrno(error, "ENOENT")) return;
-      throw error;
+      throwUnlessErrno(error, "ENOENT");
+      return;
     }
     await syncFolder(this.#plans);
     rmSync(aside, { recursive: true, force: true });

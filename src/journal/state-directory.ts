@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
   PlatformUnsupportedError,
@@ -131,13 +131,8 @@ function refuseNetwork(path: string): void {
 }
 
 async function makeFolder(path: string): Promise<void> {
-  if (existsSync(path)) return;
-  try {
-    mkdirSync(path, { mode: 0o700 });
-    await syncFolder(dirname(path));
-  } catch (error) {
-    throwUnlessErrno(error, "EEXIST");
-  }
+  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(dirname(path));
 }
 
 async function installIdOf(path: string): Promise<string> {

@@ -96,6 +96,14 @@ it("refuses a record of another kind, of another shape, and a link", async () =>
   expect(damageOf(link)).toBe("malformed");
 });
 
+it("takes a record that cannot be read for neither missing nor damaged (R262)", () => {
+  const file = join(tempFolder(), `${"x".repeat(300)}.json`);
+  const failure = { code: "ENAMETOOLONG" };
+  expect(() => readRecordSync(file, SAMPLE)).toThrowError(
+    expect.objectContaining(failure) as Error,
+  );
+});
+
 it("creates a record once, whoever comes first", async () => {
   const file = join(tempFolder(), "sample.json");
   const tries = Array.from({ length: 20 }, (_, at) =>

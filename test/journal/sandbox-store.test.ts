@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { idKey } from "../../src/journal/id-key.ts";
@@ -112,4 +122,35 @@ it("clears away what killed processes left half written", async () => {
   store.sweepRemoved();
   expect(readdirSync(place)).toEqual(["a.json"]);
   expect(readdirSync(folder)).toEqual([idKey("plan")]);
+});
+
+it("takes a damaged mark of a creation for none, and keeps it to be looked at (R262)", async () => {
+  const { store, folder } = await openStore();
+  await add(store, "plan", "a");
+  const place = join(folder, idKey("plan"), "sandboxes");
+  writeFileSync(join(place, ".making-b.json"), "{");
+  expect(store.creations()).toEqual([]);
+  expect(readdirSync(place).toSorted()).toEqual([".making-b.json", "a.json"]);
+});
+
+it("takes neither a folder nor a file that cannot be read for none (R262)", async () => {
+  const { store, folder, outside } = await openStore();
+  await store.ensurePlan("plan");
+  const place = join(folder, idKey("plan"), "sandboxes");
+  await using server = createServer().listen(join(outside, "socket"));
+  await once(server, "listening");
+  for (const [name, read] of [
+    ["a.json", () => store.listAll()],
+    [".making-a.json", () => store.creations()],
+  ] as const) {
+    linkSync(join(outside, "socket"), join(place, name));
+    expect(read).toThrowError(expect.objectContaining({ code: "ENXIO" }) as Error);
+    rmSync(join(place, name));
+    rmdirSync(place);
+    symlinkSync("sandboxes", place);
+    expect(read).toThrowError(expect.objectContaining({ code: "ELOOP" }) as Error);
+    rmSync(place);
+    mkdirSync(place);
+    read();
+  }
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
@@ -69,6 +69,20 @@ it("closes an empty folder to readers and refuses to take over a shared one (R23
   expect(modesBelow(join(folder, "empty"))[0]).toMatch(/^ 700 /);
   await expect(openStateDirectory(join(folder, "used"))).rejects.toMatchObject(FOREIGN);
   expect(readdirSync(join(folder, "used"))).toEqual(["notes"]);
+});
+
+it("gives one clear error when a file is where a folder of its own has to be", async () => {
+  const { path, installId } = await openStateDirectory(join(tempFolder(), "state"));
+  const plans = join(path, "plans");
+  rmdirSync(plans);
+  writeFileSync(plans, "in the way");
+  await expect(openStateDirectory(path)).rejects.toMatchObject({
+    code: "PLATFORM_UNSUPPORTED",
+    data: { what: "state directory" },
+    cause: { code: "EEXIST" },
+  });
+  rmSync(plans);
+  expect(await openStateDirectory(path)).toEqual({ path, installId });
 });
 
 it("knows network file systems by their number", () => {

@@ -133,6 +133,22 @@ function plantLink(path: string, mountPoint: string): void {
   symlinkSync(folder(mountPoint, "trap"), path);
 }
 
+it("leaves a mount alone that lies where an area could be (R262)", async () => {
+  await using disk = mountFileSystem("tmpfs");
+  const mounted = join(disk.mountPoint, ".cofferdam-0");
+  mkdirSync(mounted, { mode: 0o700 });
+  const data = folder(disk.mountPoint, "a", "data");
+  run("mount", "--bind", mounted, mounted);
+  try {
+    const area = await findArea(data, { stateDirectory: await openState() });
+    expect(area.path).toBe(join(disk.mountPoint, "a", ".cofferdam-0"));
+    run("mountpoint", "-q", mounted);
+    expectRenames(area, data);
+  } finally {
+    run("umount", mounted);
+  }
+});
+
 it("refuses where nothing can be written, and says so for each place (R4)", async () => {
   await using disk = mountFileSystem("ext4");
   const data = folder(disk.mountPoint, "data");

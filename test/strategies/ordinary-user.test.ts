@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runChild } from "../support/child.ts";
@@ -83,4 +84,16 @@ describe.each(PLAIN)("$name", (subject) => {
       hint: expect.any(String) as string,
     });
   });
+});
+
+test("leaves nothing of a sandbox in place whose resource cannot be read, and makes it later (R262)", async () => {
+  const user = ordinaryUser();
+  const none = { name: "none", strategy: "none" };
+  asUser(user, "mkdir -p real/shut; printf one > real/shut/one; chmod 0000 real/shut");
+  const made = await live(user, none, "true");
+  expect(made.error).toMatchObject({ code: "SANDBOX_CREATION" });
+  expect(readdirSync(join(user.home, "state/area/sandboxes"))).toEqual([]);
+  asUser(user, "chmod 0700 real/shut");
+  const { changes } = await live(user, none, "printf two > shut/one");
+  expect(changes).toEqual([["shut/one", "modified"]]);
 });

@@ -7,7 +7,7 @@ import {
   writeRecord,
 } from "../../journal/record-file.ts";
 import { type BytePath, nameOf } from "../../model/byte-path.ts";
-import { isErrno } from "../../platform/native/index.ts";
+import { throwUnlessErrno } from "../../platform/native/index.ts";
 import { removeFolder } from "../../tree/remove-folders.ts";
 import { LENT } from "../../tree/strategy/place.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
@@ -91,8 +91,8 @@ async function isLastOf(lender: BytePath, borrower: BytePath): Promise<boolean> 
     });
   } catch (error) {
     // The lender and all that it lent are gone already.
-    if (isErrno(error, "ENOENT")) return false;
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return false;
   }
 }
 
@@ -116,7 +116,7 @@ function borrowersIn(lender: string): string[] {
   try {
     return readdirSync(`${lender}/${LENT}`).filter((name) => !name.startsWith("."));
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
-    throw error;
+    throwUnlessErrno(error, "ENOENT");
+    return [];
   }
 }

@@ -16,6 +16,9 @@ switch (call) {
   case "rename":
     await workspace.rename(place, at("d"), at("n/renamed"));
     break;
+  case "renameFile":
+    await workspace.rename(place, at("d/b"), at("n/moved"));
+    break;
   case "checkpoint":
     await workspace.checkpoint(place, "new");
     break;
