@@ -10,11 +10,13 @@ import { fileURLToPath } from "node:url";
 /** What users can do, once in each strategy. */
 const SAMPLE = [
   "test/behaviour/",
+  "test/cli/",
   "test/conformance/copy-on-write",
   "test/conformance/filesystem-copy",
   "test/conformance/none",
   "test/conformance/overlay-kernel",
   "test/manager/plan/",
+  "test/manager/public-api",
   "test/package/",
 ];
 

@@ -5,11 +5,17 @@ import { fileURLToPath } from "node:url";
 /** The project that has the packed package installed; undefined in runs against the build of this checkout. */
 export const installedIn = process.env["COFFERDAM_TEST_INSTALLED"];
 
-/** The package that the tests use: installed, or this checkout, or a copy of it that every user can read. */
+/** The package that the tests use: the installed one, or this checkout. */
 export const packageFolder =
   installedIn === undefined
-    ? (process.env["COFFERDAM_TEST_CHECKOUT"] ?? fileURLToPath(new URL("../..", import.meta.url)))
+    ? fileURLToPath(new URL("../..", import.meta.url))
     : join(installedIn, "node_modules/cofferdam");
+
+/** The same for programs that other users start: a copy where they cannot read the checkout. */
+export const readablePackage =
+  installedIn === undefined
+    ? (process.env["COFFERDAM_TEST_CHECKOUT"] ?? packageFolder)
+    : packageFolder;
 
 /** Lets the modules in a folder import the package by its name. */
 export function linkPackage(folder: string): void {
@@ -19,7 +25,7 @@ export function linkPackage(folder: string): void {
 
 /** The program behind the command `coffer`. */
 export function commandLine(): string {
-  const text = readFileSync(join(packageFolder, "package.json"), "utf8");
+  const text = readFileSync(join(readablePackage, "package.json"), "utf8");
   const { bin } = JSON.parse(text) as { readonly bin: { readonly coffer: string } };
-  return join(packageFolder, bin.coffer);
+  return join(readablePackage, bin.coffer);
 }

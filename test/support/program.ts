@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { installedFile } from "./installed-file.ts";
-import { installedIn, packageFolder } from "./package-folder.ts";
+import { installedIn, readablePackage } from "./package-folder.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const built = new Map<string, Promise<string>>();
@@ -56,7 +56,7 @@ const keepOutside: Plugin = {
       if (kind === "entry-point" || path.startsWith("node:") || pluginData === "seen") {
         return undefined;
       }
-      const place = { kind, resolveDir: packageFolder, pluginData: "seen" };
+      const place = { kind, resolveDir: readablePackage, pluginData: "seen" };
       const found = await esbuild.resolve(path, place);
       return found.errors.length > 0
         ? { errors: found.errors }
@@ -67,7 +67,7 @@ const keepOutside: Plugin = {
 
 function fileThatRuns(module: string): string {
   if (installedIn !== undefined) return installedFile(installedIn, module);
-  return join(packageFolder, "dist", module.replace(/\.ts$/, ".js"));
+  return join(readablePackage, "dist", module.replace(/\.ts$/, ".js"));
 }
 
 function folderOfRun(): string {
