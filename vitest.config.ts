@@ -1,25 +1,31 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./test/setup/longest-first.ts";
+import { installedFile, moduleNamed } from "./test/support/installed-file.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
+/** Tests name modules of `src/`, or the package; what runs is another file, which `fileOf` tells. */
+function runInstead(fileOf: (module: string) => string): Plugin {
+  return {
+    name: "run-instead",
+    enforce: "pre",
+    resolveId(source: string, importer: string | undefined) {
+      const named = moduleNamed(source);
+      if (named !== undefined) return fileOf(named);
+      if (importer === undefined || !source.startsWith(".") || !source.endsWith(".ts")) return null;
+      const path = fileURLToPath(new URL(source, `file://${importer}`));
+      return path.startsWith(`${root}src/`) ? fileOf(path.slice(`${root}src/`.length)) : null;
+    },
+  };
+}
+
 /**
- * Tests name modules of `src/`, what runs is the same module of `dist/`, built before the run:
- * worker threads and child processes then find their files as they do after an installation, and
- * one compiled form serves every process whose coverage is counted.
+ * The same module of `dist/`, built before the run: worker threads and child processes then find their files as they do
+ * after an installation, and one compiled form serves every process whose coverage is counted.
  */
-const runBuiltFiles = {
-  name: "run-built-files",
-  enforce: "pre" as const,
-  resolveId(source: string, importer: string | undefined) {
-    if (importer === undefined || !source.startsWith(".") || !source.endsWith(".ts")) return null;
-    const path = fileURLToPath(new URL(source, `file://${importer}`));
-    if (!path.startsWith(`${root}src/`)) return null;
-    return `${root}dist/${path.slice(`${root}src/`.length, -".ts".length)}.js`;
-  },
-};
+const runBuiltFiles = runInstead((module) => `${root}dist/${module.slice(0, -".ts".length)}.js`);
 
 /**
  * vitest ends its workers by a signal, which loses the counts of their threads; with this option
@@ -34,11 +40,14 @@ const LONG = ["sweep", "power", "soak"].map((suite) => `test/faults/${suite}/**`
 function project(
   name: string,
   files: { include: string[]; exclude?: string[] },
+  plugin = runBuiltFiles,
+  env: Record<string, string> = {},
 ): TestProjectInlineConfiguration {
   return {
-    plugins: [runBuiltFiles],
+    plugins: [plugin],
     test: {
       ...files,
+      env,
       name,
       globals: false,
       testTimeout: 60_000,
@@ -49,6 +58,22 @@ function project(
       setupFiles: ["test/setup/coverage.ts"],
     },
   };
+}
+
+/**
+ * All tests that need only what is public, against the package as it was packed and installed; `npm run pack:check` says
+ * where. Without that there is nothing to fall back to: the one file that is run then says so and fails.
+ */
+async function packed(): Promise<TestProjectInlineConfiguration> {
+  const installed = process.env["COFFERDAM_PACKED"];
+  if (installed === undefined) return project("packed", { include: ["test/setup/not-packed.ts"] });
+  const { publicTests } = await import("./test/setup/public-tests.ts");
+  return project(
+    "packed",
+    { include: await publicTests(root), exclude: ["test/matrix/**", ...LONG] },
+    runInstead((module) => installedFile(installed, module)),
+    { COFFERDAM_TEST_INSTALLED: installed },
+  );
 }
 
 /** A folder for the results of each run, from which .ci/run makes its sum. */
@@ -77,6 +102,7 @@ export default defineConfig({
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
       project("faults", { include: ["test/faults/{sweep,power,race,soak}/**/*.test.ts"] }),
+      await packed(),
     ],
   },
 });

@@ -1,10 +1,24 @@
 // Packs the package as it would be published, lints the result, installs it into an empty project
-// and uses it there: from JavaScript, from TypeScript and from the command line.
+// and uses it there: from JavaScript, from TypeScript, from the command line, and for the tests that
+// need only what is public. A part of them fits into every check; `--whole` runs them all.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+/** What users can do, once in each strategy. */
+const SAMPLE = [
+  "test/behaviour/",
+  "test/cli/",
+  "test/conformance/copy-on-write",
+  "test/conformance/filesystem-copy",
+  "test/conformance/none",
+  "test/conformance/overlay-kernel",
+  "test/manager/plan/",
+  "test/manager/public-api",
+  "test/package/",
+];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = join(root, "node_modules/.bin");
@@ -19,6 +33,7 @@ try {
   useFromJavaScript(project);
   useFromTypeScript(project);
   useFromCommandLine(project);
+  runTests(project, process.argv.includes("--whole") ? [] : SAMPLE);
   console.log("The packed package works.");
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -85,6 +100,14 @@ function useFromCommandLine(project) {
   const told = capture(project, "npx", ["--no-install", "coffer", "--version"]).trim();
   if (told !== version) throw new Error(`coffer --version says ${told}, not ${version}`);
   run(project, "npx", ["--no-install", "coffer", "strategies"]);
+}
+
+function runTests(project, names) {
+  // Some tests start programs as other users, who have to get through.
+  chmodSync(folder, 0o755);
+  const env = { ...process.env, COFFERDAM_PACKED: project };
+  const args = ["run", "--project", "packed", ...names];
+  execFileSync(join(bin, "vitest"), args, { cwd: root, stdio: "inherit", env });
 }
 
 function run(cwd, command, args) {

@@ -1,15 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ChildResult } from "../support/child.ts";
+import { commandLine } from "../support/package-folder.ts";
 import { tempFolder } from "../support/temp.ts";
 
-const checkout =
-  process.env["COFFERDAM_TEST_CHECKOUT"] ?? fileURLToPath(new URL("../..", import.meta.url));
-
-/** The built command line. */
-export const program = join(checkout, "dist/cli/main.js");
+/** The command line of the package. */
+export const program = commandLine();
 
 /** The Node that every user may start. */
 export const node = process.env["COFFERDAM_TEST_NODE"] ?? process.execPath;

@@ -3,9 +3,8 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MachineReport } from "../../src/index.ts";
+import { linkPackage } from "../support/package-folder.ts";
 import { coffer, type Home, listing, makeHome, run } from "./coffer.ts";
-
-const entry = new URL("../../dist/index.js", import.meta.url).href;
 
 function reportOf(
   home: Home,
@@ -108,8 +107,9 @@ test("names the Debian package of a program that is missing", () => {
 
 test("uses the state directory of the configuration and lists the areas that are in use", () => {
   const home = makeHome({ "cofferdam.yaml": "state: { directory: ../own }\n", "data/file": "" });
+  linkPackage(home.project);
   const program = `
-    import { openCofferdam } from ${JSON.stringify(entry)};
+    import { openCofferdam } from "cofferdam";
     const cofferdam = await openCofferdam();
     await cofferdam.create("plan", "data", { strategy: "filesystem_copy" });
   `;
@@ -134,8 +134,9 @@ test("leaves nothing behind but the state directory itself", () => {
 
 test("tells of work whose process was killed, and leaves it as it is", () => {
   const home = makeHome({ "data/file": "old\n" });
+  linkPackage(home.project);
   const program = `
-    import { FilesystemCopyStrategy, openCofferdam } from ${JSON.stringify(entry)};
+    import { FilesystemCopyStrategy, openCofferdam } from "cofferdam";
     class Killed extends FilesystemCopyStrategy {
       commitPrepared() { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); }
     }

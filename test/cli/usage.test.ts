@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { packageFolder } from "../support/package-folder.ts";
 import { coffer, makeHome, node, program, run } from "./coffer.ts";
 
 test("prints the version of the package", () => {
   const home = makeHome();
-  const manifest = new URL("../../package.json", import.meta.url).pathname;
+  const manifest = join(packageFolder, "package.json");
   const version = spawnSync("sed", ["-n", 's/^  "version": "\\(.*\\)",$/\\1/p', manifest]);
   expect(coffer(home, ["--version"])).toEqual({
     code: 0,

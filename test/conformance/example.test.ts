@@ -1,16 +1,25 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
 import { directorySubject, runConformance } from "../../src/testing/index.ts";
 import { kitRunner } from "../support/kit-runner.ts";
+import { linkPackage } from "../support/package-folder.ts";
+import { removeFolder } from "../support/remove-folder.ts";
+import { createTempFolder } from "../support/temp.ts";
 
-const config = fileURLToPath(
-  new URL("../../examples/tar-snapshots/cofferdam.yaml", import.meta.url),
-);
+const example = fileURLToPath(new URL("../../examples/tar-snapshots", import.meta.url));
+// In a project of its own, where the name of the package means the package that the kit is from.
+const project = createTempFolder();
+cpSync(example, project, { recursive: true });
+linkPackage(project);
+afterAll(() => removeFolder(project));
 
 await runConformance(
   kitRunner,
   directorySubject({
     name: "the example tar-snapshots",
     strategyName: "./strategy.ts:TarSnapshotStrategy",
-    options: { config },
+    options: { config: join(project, "cofferdam.yaml") },
   }),
 );

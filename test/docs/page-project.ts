@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { commandLine, linkPackage } from "../support/package-folder.ts";
 import { checkout, type CodeBlock, type Page } from "./markdown.ts";
 
 /** How one block of a page ended. */
@@ -23,7 +24,7 @@ export function isRunnable(page: Page): boolean {
 
 /**
  * A project in a folder, made of the blocks of one page as a reader would make it: blocks marked `file=NAME` are files,
- * blocks marked `run` are run in their order. `cofferdam` and `coffer` are those of this checkout.
+ * blocks marked `run` are run in their order. `cofferdam` and `coffer` are those that the tests use.
  */
 export class PageProject {
   readonly #page: Page;
@@ -36,11 +37,10 @@ export class PageProject {
     this.#write("package.json", JSON.stringify(manifest));
     this.#write(
       "bin/coffer",
-      `#!/bin/sh\nexec "${process.execPath}" "${checkout}/dist/cli/main.js" "$@"\n`,
+      `#!/bin/sh\nexec "${process.execPath}" "${commandLine()}" "$@"\n`,
       0o755,
     );
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(checkout, join(folder, "node_modules/cofferdam"));
+    linkPackage(folder);
     for (const name of ["home", "tmp"]) mkdirSync(join(folder, name));
     for (const block of page.blocks) {
       const file = block.marks.get("file") ?? (isScript(block) ? scriptOf(block) : undefined);

@@ -13,9 +13,11 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 export function setup(): void {
   const folder = process.env["COFFERDAM_TEST_RUN"];
   if (folder === undefined) throw new Error("test/setup/run-folder.ts has to come first");
-  if (isWritable(root)) build();
+  // An installed package has been built, and nothing else is used.
+  const isInstalled = process.env["COFFERDAM_PACKED"] !== undefined;
+  if (!isInstalled && isWritable(root)) build();
   if (process.getuid?.() !== 0) return;
-  if (!isReadableForOthers(join(root, "node_modules/koffi/package.json"))) {
+  if (!isInstalled && !isReadableForOthers(join(root, "node_modules/koffi/package.json"))) {
     process.env["COFFERDAM_TEST_CHECKOUT"] = copyCheckout(join(folder, "checkout"));
   }
   if (!isReadableForOthers(process.execPath)) {

@@ -3,13 +3,16 @@ import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { installedFile } from "./installed-file.ts";
+import { installedIn, readablePackage } from "./package-folder.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const built = new Map<string, Promise<string>>();
 
 /**
  * Turns a TypeScript program of the tests into one file that plain Node runs at once, readable for
- * every user. Modules of `src/` stay what they are after an installation: files of `dist/`.
+ * every user. Modules of `src/` stay what they are after an installation: files of `dist/`, or of the
+ * installed package, which has the public ones only.
  */
 export function buildProgram(path: string): Promise<string> {
   const known = built.get(path) ?? bundle(path);
@@ -43,25 +46,29 @@ async function bundle(path: string): Promise<string> {
 const keepOutside: Plugin = {
   name: "keep-outside",
   setup(esbuild) {
-    const checkout = process.env["COFFERDAM_TEST_CHECKOUT"] ?? root;
     esbuild.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
       const full = join(resolveDir, path);
       const source = join(root, "src/");
       if (!full.startsWith(source)) return undefined;
-      const compiled = `${full.slice(source.length, -".ts".length)}.js`;
-      return { path: join(checkout, "dist", compiled), external: true };
+      return { path: fileThatRuns(full.slice(source.length)), external: true };
     });
     esbuild.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData }) => {
       if (kind === "entry-point" || path.startsWith("node:") || pluginData === "seen") {
         return undefined;
       }
-      const found = await esbuild.resolve(path, { kind, resolveDir: checkout, pluginData: "seen" });
+      const place = { kind, resolveDir: readablePackage, pluginData: "seen" };
+      const found = await esbuild.resolve(path, place);
       return found.errors.length > 0
         ? { errors: found.errors }
         : { path: found.path, external: true };
     });
   },
 };
+
+function fileThatRuns(module: string): string {
+  if (installedIn !== undefined) return installedFile(installedIn, module);
+  return join(readablePackage, "dist", module.replace(/\.ts$/, ".js"));
+}
 
 function folderOfRun(): string {
   const folder = process.env["COFFERDAM_TEST_RUN"];
