@@ -1,4 +1,9 @@
-import { SandboxCreationError, SandboxError, describeThrown, errnoHint } from "../../errors/index.ts";
+import {
+  SandboxCreationError,
+  SandboxError,
+  describeThrown,
+  errnoHint,
+} from "../../errors/index.ts";
 import { displayPath } from "../../model/byte-path.ts";
 import type { SandboxPlace, Workspace } from "../workspace.ts";
 import { removePlace } from "./place.ts";
