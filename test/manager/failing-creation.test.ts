@@ -156,6 +156,35 @@ it("takes the sandboxes of a new plan away again when one of them cannot be made
   expect((await plan.describe()).sandboxes).toHaveLength(4);
 });
 
+it("tells why a plan cannot be made also when a sandbox of it cannot be taken away (R262)", async () => {
+  const site = await openSite();
+  const { coffer, data, events } = site;
+  const able = { now: false };
+  class Clinging extends ProbeStrategy {
+    override cleanup(ref: SandboxRef): Promise<void> {
+      return able.now ? super.cleanup(ref) : Promise.reject(new Error("not able to"));
+    }
+  }
+  await coffer.registry.register("clinging", Clinging);
+  const strategies = { sub: "probe", other: "clinging", missing: "probe" };
+  mkdirSync(join(data, "other"));
+  const wanted = Object.entries(strategies).map(([id, sandboxStrategy]) => ({
+    id,
+    type: "fs-directory",
+    location: join(data, id),
+    sandboxStrategy,
+  }));
+  expect(await failureOf(coffer.plan("plan", wanted))).toMatchObject({
+    code: "SANDBOX_CREATION",
+    data: { stage: "resource" },
+  });
+  expect(events.map(({ name }) => name)).toContain("leftovers.kept");
+  expect((await coffer.list()).map(({ ref }) => ref.resourceId)).toEqual(["other"]);
+  able.now = true;
+  await (await coffer.plan("plan")).cleanup();
+  expect(readdirSync(join(site.stateDirectory, "area"))).toEqual([]);
+});
+
 it("cannot be begun while there is no folder for plans, and can when it is back (R262)", async () => {
   const site = await openSite();
   const { coffer, data, stateDirectory } = site;
