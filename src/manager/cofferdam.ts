@@ -29,6 +29,7 @@ import {
 import { Plan, idForPath } from "./plan/plan.ts";
 import { type PruneReport, prune } from "./undo-retention.ts";
 import { tracked } from "./with-sandbox.ts";
+import { removeOrTell } from "./remove-or-tell.ts";
 import { refusePasswords } from "./refuse-passwords.ts";
 
 /** Options of `create`. */
@@ -110,7 +111,7 @@ export class Cofferdam implements AsyncDisposable {
 
   /**
    * A plan with sandboxes of these resources, made where the plan does not have them yet. A path gets its last name as
-   * id. On failure the sandboxes that this call made are cleaned up again.
+   * id. On failure the sandboxes that this call made are cleaned up again; what cannot be stays listed.
    * @throws as `create` does.
    */
   async plan(planId: string, resources: readonly (PlanResource | string)[] = []): Promise<Plan> {
@@ -127,7 +128,10 @@ export class Cofferdam implements AsyncDisposable {
         if (isNew) made.push(ref);
       }
     } catch (thrown) {
-      for (const ref of made.toReversed()) await this.sandbox(ref).cleanup();
+      for (const ref of made.toReversed()) {
+        const what = `sandbox ${ref.sandboxId}`;
+        await removeOrTell(this.#engine, what, () => this.sandbox(ref).cleanup());
+      }
       throw thrown;
     }
     await claimPlan(this.#engine, planId);

@@ -1,27 +1,28 @@
-import { PlanBusyError, describeThrown } from "../errors/index.ts";
+import { PlanBusyError } from "../errors/index.ts";
 import type { Creation } from "../journal/creation-record.ts";
 import type { LeftDraft } from "../journal/plan-draft.ts";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno } from "../platform/native/native-error.ts";
 import { type Engine, type Guarded, guardedOf } from "./engine.ts";
+import { removeOrTell } from "./remove-or-tell.ts";
 
 /**
  * Clears away what dead processes left of sandboxes that never came to be, and of what was already being removed.
  * Nothing that a living process makes is touched. What cannot be cleared now waits for the next time.
  */
 export async function sweepLeftovers(engine: Engine): Promise<void> {
-  await attempt(engine, "removed", () => {
+  await removeOrTell(engine, "removed", () => {
     engine.log.sweep();
     engine.store.sweepRemoved();
     return Promise.resolve();
   });
   for (const draft of engine.store.drafts())
-    await attempt(engine, draft.lockFile, () => sweepDraft(engine, draft));
-  await attempt(engine, "owners", () => engine.owners.sweep());
+    await removeOrTell(engine, draft.lockFile, () => sweepDraft(engine, draft));
+  await removeOrTell(engine, "owners", () => engine.owners.sweep());
   for (const creation of engine.store.creations())
-    await attempt(engine, creation.sandboxId, () => sweepCreation(engine, creation));
+    await removeOrTell(engine, creation.sandboxId, () => sweepCreation(engine, creation));
   for (const { lockFile, remove } of engine.store.emptyPlans()) {
-    await attempt(engine, lockFile, async () => {
+    await removeOrTell(engine, lockFile, async () => {
       await using lock = await lockAtOnce(lockFile);
       if (lock !== null) await remove();
     });
@@ -66,13 +67,5 @@ async function lockAtOnce(file: string): Promise<FileLock | null> {
   } catch (error) {
     if (error instanceof PlanBusyError || isErrno(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
-  }
-}
-
-async function attempt(engine: Engine, what: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (thrown) {
-    engine.emit("leftovers.kept", { what, reason: describeThrown(thrown) }, "warning");
   }
 }

@@ -240,3 +240,25 @@ it("takes an interrupted restore back before anybody sees the workspace (R205)",
   expect(await contentOf(sandbox)).toBe("new a\n");
   expectOracleEqual(before, takeOracle(workspace), { ignore: MARKERS_COME_AND_GO });
 });
+
+it("refuses to work in a sandbox while its interrupted restore cannot be taken back (R262)", async () => {
+  const site = await openSite();
+  const sandbox = await sandboxOf(site, "probe");
+  await sandbox.checkpoint("start");
+  await edit(sandbox);
+  await mark(sandbox, "restore", "once", "half", "kill");
+  const ended = await actUntilEnd({
+    options: { stateDirectory: site.stateDirectory },
+    ref: sandbox.ref,
+    calls: [["restoreCheckpoint", "start"]],
+  });
+  expect(ended.signal).toBe("SIGKILL");
+  const marker = await mark(sandbox, "restore", "error");
+  await expect(sandbox.commit()).rejects.toMatchObject({
+    code: "CHECKPOINT",
+    data: { reason: "failed" },
+  });
+  rmSync(marker);
+  expect(await contentOf(sandbox)).toBe("new a\n");
+  expect(await sandbox.commit()).toMatchObject({ deleted: ["b"] });
+});

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Sandbox } from "../../src/index.ts";
+import type { CommitResult, Sandbox } from "../../src/index.ts";
 import { type MarkerWord, ProbeError, thrown } from "../fixtures/probe/marker.ts";
+import { ProbeStrategy } from "../fixtures/probe/probe-strategy.ts";
 import { faultPoints } from "../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { ACT } from "./act.ts";
@@ -191,4 +192,41 @@ it("gives up before the decision when the caller does (R30)", async () => {
   await expect(sandbox.commit({ signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "OPERATION_TIMEOUT",
   });
+});
+
+it("leaves a commit to recovery when its own undo fails as well (R262)", async () => {
+  const { sandbox, site } = await edited("probe");
+  const before = takeOracle(site.data);
+  const markers = [
+    await mark(sandbox, "commit", "error", "half"),
+    await mark(sandbox, "undo", "error"),
+  ];
+  expect(await failureOf(sandbox.commit())).toMatchObject({
+    code: "SANDBOX_COMMIT",
+    data: { originalRestored: false },
+  });
+  expect(site.events.map(({ name }) => name)).toContain("sandbox.undoFailed");
+  expect(await site.coffer.status(sandbox.ref)).toBe("ERRORED");
+  for (const marker of markers) rmSync(marker);
+  expect(await site.coffer.recover()).toMatchObject({ complete: true });
+  expectOracleEqual(before, takeOracle(site.data));
+  expect(await sandbox.commit()).toMatchObject({ deleted: ["b"] });
+});
+
+it("keeps a commit of which its strategy tells nothing that could be recorded, and says so (R262)", async () => {
+  const site = await openSite();
+  class Unrecordable extends ProbeStrategy {
+    override async commit(...call: Parameters<ProbeStrategy["commit"]>): Promise<CommitResult> {
+      const metadata = { bytes: 1n } as unknown as CommitResult["metadata"];
+      return { ...(await super.commit(...call)), metadata };
+    }
+  }
+  await site.coffer.registry.register("unrecordable", Unrecordable);
+  const sandbox = await sandboxOf(site, "unrecordable");
+  await edit(sandbox);
+  const result = await sandbox.commit();
+  expect(result).toMatchObject({ success: true, noop: false, changed: [], metadata: {} });
+  expect(result.warnings).toHaveLength(1);
+  expect(run("cat", join(site.data, "a"))).toBe("new a\n");
+  expect(await sandbox.describe()).toMatchObject({ status: "COMMITTED", lastResult: result });
 });

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { FilesystemCopyStrategy } from "../../src/index.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { edit, openSite, plantData, reopenSite, run, sandboxOf, type Site } from "./site.ts";
 import { openPlanSite } from "./plan/plan-site.ts";
@@ -184,4 +185,46 @@ it("tells for a whole plan which resource stands in the way", async () => {
     possible: false,
     resources: { one: { possible: true }, two: { possible: false } },
   });
+});
+
+it("keeps the undo data that its strategy cannot give up, and undoes by it (R262)", async () => {
+  const site = await openSite();
+  class Clinging extends FilesystemCopyStrategy {
+    override dropUndo(): Promise<boolean> {
+      return Promise.reject(new Error("not able to"));
+    }
+  }
+  await site.coffer.registry.register("clinging", Clinging);
+  const old = takeOracle(site.data);
+  const sandbox = await sandboxOf(site, "clinging");
+  await edit(sandbox);
+  await sandbox.commit();
+  expect((await site.coffer.prune({ maxBytes: 0 })).undo).toEqual([]);
+  const { ref } = sandbox;
+  expect(site.events).toContainEqual(
+    expect.objectContaining({
+      name: "undo.kept",
+      data: expect.objectContaining({ planId: ref.planId, sandboxId: ref.sandboxId }) as unknown,
+    }),
+  );
+  expect((await sandbox.describe()).undoable.possible).toBe(true);
+  await sandbox.undoCommit();
+  expectOracleEqual(old, takeOracle(site.data));
+});
+
+it("lets no commit fail because old undo data cannot be looked for (R262)", async () => {
+  const first = await openSite();
+  await first.coffer.close();
+  const site = await reopenSite(first, configured(first, "  retention_days: 0"));
+  const sandbox = await sandboxOf(site, "copy_on_write");
+  await edit(sandbox);
+  const unreadable = join(site.stateDirectory, "plans", "unreadable");
+  mkdirSync(unreadable);
+  symlinkSync("sandboxes", join(unreadable, "sandboxes"));
+  const { undoable } = await sandbox.commit();
+  expect(site.events.map(({ name }) => name)).toContain("undo.kept");
+  expect(existsSync(undoable.path ?? "")).toBe(true);
+  rmSync(unreadable, { recursive: true });
+  expect((await site.coffer.prune()).undo).toMatchObject([{ ref: sandbox.ref }]);
+  expect(existsSync(undoable.path ?? "")).toBe(false);
 });

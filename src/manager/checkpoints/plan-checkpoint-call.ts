@@ -1,5 +1,4 @@
 import type { CallOptions } from "../../contract/strategy.ts";
-import { describeThrown } from "../../errors/index.ts";
 import type { KeptMember, PlanCheckpoints } from "../../journal/plan-checkpoints.ts";
 import { checkpointError, refuseMalformed } from "./checkpoint-list.ts";
 import type { Engine } from "../engine.ts";
@@ -7,6 +6,7 @@ import { asCheckpointError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { assertAllowed } from "../known-record.ts";
 import { withWholePlan } from "../plan-lock.ts";
+import { removeOrTell } from "../remove-or-tell.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
 import { type PlanMember, planMembers, unknownPlan } from "../plan/plan-members.ts";
@@ -102,12 +102,11 @@ export async function dropKept(
 ): Promise<void> {
   for (const { sandboxId, storage } of kept) {
     const member = members.find(({ record }) => record.ref.sandboxId === sandboxId);
-    try {
-      await member?.guarded.raw.deleteCheckpoint?.(member.record.ref, storage);
-    } catch (thrown) {
-      const data = { what: `checkpoint ${storage}`, reason: describeThrown(thrown) };
-      member?.guarded.engine.emit("leftovers.kept", data, "warning");
-    }
+    if (member === undefined) continue;
+    const { guarded, record } = member;
+    await removeOrTell(guarded.engine, `checkpoint ${storage}`, () =>
+      guarded.raw.deleteCheckpoint?.(record.ref, storage),
+    );
   }
 }
 

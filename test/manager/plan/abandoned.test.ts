@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { takeOracle } from "../../support/oracle.ts";
 import { type Site, edit, mark, openSite, reopenSite, run, sandboxOf } from "../site.ts";
@@ -132,3 +132,45 @@ function ownerMarks({ stateDirectory }: Site): string[] {
   const found = run("find", join(stateDirectory, "plans"), "-path", "*/owners/*", "-type", "f");
   return found.trim().split("\n");
 }
+
+it("goes on with the other abandoned plans when one cannot be locked, and ends it later (R262)", async () => {
+  const site = await openSite();
+  for (const planId of ["one", "two"]) await sandboxOf(site, "probe", planId);
+  await site.coffer.close();
+  const plans = join(site.stateDirectory, "plans");
+  const lock = join(
+    plans,
+    readdirSync(plans).find((name) => name.startsWith("one-")) ?? "",
+    "lock",
+  );
+  rmSync(lock);
+  mkdirSync(lock);
+  const { coffer } = await twoDaysLater(site);
+  const { abandoned } = await coffer.cleanupAbandoned();
+  expect(abandoned).toMatchObject([
+    { planId: "one", succeeded: [], failed: { one: { code: "SANDBOX_CLEANUP", planId: "one" } } },
+    { planId: "two", failed: {} },
+  ]);
+  expect((await coffer.list()).map(({ ref }) => ref.planId)).toEqual(["one"]);
+  rmdirSync(lock);
+  expect((await coffer.cleanupAbandoned()).abandoned).toMatchObject([
+    { planId: "one", failed: {} },
+  ]);
+  expect(readdirSync(plans)).toEqual([]);
+});
+
+it("works on a plan also where it cannot say that it owns it (R262)", async () => {
+  const site = await openSite();
+  await sandboxOf(site, "probe");
+  await site.coffer.close();
+  const [mark = ""] = ownerMarks(site);
+  const owners = dirname(mark);
+  rmSync(owners, { recursive: true });
+  writeFileSync(owners, "");
+  const next = await reopenSite(site);
+  const plan = await next.coffer.plan("plan");
+  expect(next.events.map(({ name }) => name)).toEqual(["plan.unclaimed"]);
+  expect(await plan.commit()).toMatchObject({ outcome: "committed" });
+  await plan.cleanup();
+  expect(readdirSync(join(site.stateDirectory, "plans"))).toEqual([]);
+});

@@ -1,6 +1,8 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ProbeStrategy } from "../../fixtures/probe/probe-strategy.ts";
+import { PROBES } from "../../fixtures/probe/probes.ts";
 import {
   type Oracle,
   type OracleAspect,
@@ -227,4 +229,27 @@ it("goes away with the plan and leaves nothing", async () => {
   await site.plan.cleanup();
   expect(readdirSync(join(site.site.stateDirectory, "plans"))).toEqual([]);
   expect(await site.plan.checkpoints()).toEqual([]);
+});
+
+it("is not there when the third cannot be kept, also where the first cannot be dropped (R262)", async () => {
+  class Clinging extends ProbeStrategy {
+    override deleteCheckpoint(): Promise<void> {
+      return Promise.reject(new Error("not able to"));
+    }
+  }
+  const strategies = { ...PROBES, clinging: Clinging };
+  const members = { one: "clinging", two: "copy_on_write", three: "probe" };
+  const site = await openPlanSite(members, {}, { strategies });
+  await mark(site.sandbox("three"), "checkpoint", "once", "error");
+  expect(await failureOf(site.plan.checkpoint("kept"))).toMatchObject({
+    code: "CHECKPOINT",
+    resourceId: "three",
+  });
+  expect(site.site.events.map(({ name }) => name)).toContain("leftovers.kept");
+  expect(await site.plan.checkpoints()).toEqual([]);
+  expect([keptIn(site, "one").length, keptIn(site, "two").length]).toEqual([1, 0]);
+  await site.plan.checkpoint("kept");
+  expect(await idsOf(site)).toEqual(["kept"]);
+  await site.plan.cleanup();
+  expect(readdirSync(join(site.site.stateDirectory, "plans"))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AtomicCommitError, type CommitReport } from "../../../src/index.ts";
@@ -116,6 +116,22 @@ it("refuses resources that contain each other before anything changes (R138)", a
 });
 
 describe("a member that cannot prepare but undo", () => {
+  it("is left to recovery when a later one fails and its undo too, before the decision (R262)", async () => {
+    const site = await openPlanSite({ one: "probe", two: "probe" });
+    const markers = [
+      await mark(site.sandbox("one"), "undo", "error"),
+      await mark(site.sandbox("two"), "commit", "error"),
+    ];
+    const report = await failedReport(site.plan.commit());
+    expect(report).toMatchObject({ outcome: "in-doubt", failedId: "two", rolledBack: ["two"] });
+    expect(Object.keys(report.rollbackFailed)).toEqual(["one"]);
+    expect(published(site, "one", "two")).toEqual([true, false]);
+    for (const marker of markers) rmSync(marker);
+    expect(await site.site.coffer.recover()).toMatchObject({ complete: true });
+    expect(published(site, "one", "two")).toEqual([false, false]);
+    expect(await site.plan.commit()).toMatchObject({ outcome: "committed" });
+  });
+
   it("is committed with all others, by what its strategy declares (R120)", async () => {
     const site = await openPlanSite({ one: "copy_on_write", two: "probe" });
     const report = await site.plan.commit();
@@ -319,4 +335,22 @@ it("tells conflicts of one member before anything of another has moved (R145)", 
   expect(error).toMatchObject({ data: { report: { outcome: "aborted", failedId: "three" } } });
   expect(error.cause).toMatchObject({ code: "SANDBOX_CONFLICT" });
   expect(published(site, "one", "two")).toEqual([false, false]);
+});
+
+it("refuses a plan that cannot be locked before anything of it has moved (R262)", async () => {
+  const site = await openPlanSite({ one: "copy_on_write", two: "probe" });
+  const lock = run("find", join(site.site.stateDirectory, "plans"), "-name", "lock").trim();
+  rmSync(lock);
+  mkdirSync(lock);
+  const report = await failedReport(site.plan.commit());
+  expect(report).toMatchObject({
+    outcome: "refused",
+    transaction: null,
+    order: [],
+    failedId: null,
+  });
+  expect(published(site, "one", "two")).toEqual([false, false]);
+  rmdirSync(lock);
+  expect(await site.plan.commit()).toMatchObject({ outcome: "committed" });
+  expect(published(site, "one", "two")).toEqual([true, true]);
 });

@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FilesystemCopyStrategy, type SandboxRef } from "../../../src/index.ts";
 import { PROBES } from "../../fixtures/probe/probes.ts";
 import { failureOf } from "../failure.ts";
-import { listing, openSite, run } from "../site.ts";
+import { listing, openSite, reopenSite, run } from "../site.ts";
 import { openPlanSite } from "./plan-site.ts";
 
 class Unwilling extends FilesystemCopyStrategy {
@@ -61,3 +61,34 @@ it.each(["overlay", "copy_on_write", "filesystem_copy"])(
     expect(run("cat", join(real, "text"))).toBe(`top\n${lines}bottom\n`);
   },
 );
+
+/** Forks, and does not let go of what it made while it is told so. */
+function clinging(isHeld: () => boolean): typeof FilesystemCopyStrategy {
+  return class extends FilesystemCopyStrategy {
+    override cleanup(...call: Parameters<FilesystemCopyStrategy["cleanup"]>): Promise<void> {
+      return isHeld() ? Promise.reject(new Error("held")) : super.cleanup(...call);
+    }
+  };
+}
+
+it("leaves what it cannot remove of a failed fork to the next opening (R262)", async () => {
+  let isHeld = true;
+  const strategies = { ...PROBES, unwilling: Unwilling, clinging: clinging(() => isHeld) };
+  const site = await openPlanSite({ one: "clinging", two: "unwilling" }, {}, { strategies });
+  const { stateDirectory, events } = site.site;
+  const sandboxes = (): string[] => readdirSync(join(stateDirectory, "area", "sandboxes"));
+  expect(sandboxes()).toHaveLength(2);
+  expect(await failureOf(site.plan.fork("other"))).toMatchObject({
+    code: "SANDBOX_CREATION",
+    resourceId: "two",
+    data: { stage: "fork" },
+  });
+  expect(events.map(({ name }) => name)).toContain("creation.kept");
+  expect(await site.site.coffer.list("other")).toEqual([]);
+  expect(sandboxes()).toHaveLength(3);
+  isHeld = false;
+  const next = await reopenSite(site.site, { strategies });
+  expect(next.events.map(({ name }) => name)).toContain("creation.discarded");
+  expect(sandboxes()).toHaveLength(2);
+  expect(readdirSync(join(stateDirectory, "plans"))).toHaveLength(1);
+});

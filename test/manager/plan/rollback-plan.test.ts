@@ -104,3 +104,19 @@ it("cleans up what it can, reports the rest, and finishes it later (R158, R159)"
   expect(await site.plan.cleanup()).toMatchObject({ succeeded: ["three"], failed: {} });
   expect(readdirSync(join(site.site.stateDirectory, "plans"))).toEqual([]);
 });
+
+it("rolls nothing back of what is committed when one of it cannot be, and reports each (R262)", async () => {
+  const site = await openPlanSite({ one: "copy_on_write", two: "two-phase", three: "probe" });
+  await site.plan.commit({ only: ["one", "two"] });
+  const marker = await mark(site.sandbox("two"), "apply", "error");
+  const report = await site.plan.rollback();
+  expect(report.succeeded).toEqual(["three"]);
+  expect(report.failed).toMatchObject({
+    one: { code: "SANDBOX_ROLLBACK" },
+    two: { code: "SANDBOX_ROLLBACK" },
+  });
+  expect(published(site, "one", "two")).toEqual([true, true]);
+  rmSync(marker);
+  expect(await site.plan.rollback()).toMatchObject({ failed: {} });
+  expect(published(site, "one", "two")).toEqual([false, false]);
+});
