@@ -131,6 +131,7 @@ function refuseNetwork(path: string): void {
 }
 
 async function makeFolder(path: string): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const made = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncFolder(dirname(path));
 }

@@ -136,8 +136,9 @@ it("names what stays of a sandbox that could neither be recorded nor removed (R2
 
 it("takes the sandboxes of a new plan away again when one of them cannot be made (R262)", async () => {
   const site = await openSite();
-  const own = await sandboxOf(site, "probe");
   const { coffer, data, stateDirectory } = site;
+  mkdirSync(join(data, "own"));
+  const own = await coffer.create("plan", join(data, "own"), { strategy: "probe" });
   const before = readdirSync(join(stateDirectory, "area"));
   const wanted = ["sub", "a", "missing"].map((id) => ({
     id,
@@ -146,7 +147,7 @@ it("takes the sandboxes of a new plan away again when one of them cannot be made
     sandboxStrategy: "filesystem_copy",
   }));
   expect(await failureOf(coffer.plan("plan", wanted))).toMatchObject({ code: "SANDBOX_CREATION" });
-  expect((await coffer.list()).map(({ ref }) => ref)).toEqual([own.ref]);
+  expect((await coffer.list()).map(({ ref }) => ref)).toEqual([own]);
   expect(readdirSync(join(stateDirectory, "area")).toSorted()).toEqual(
     [...before, "sandboxes"].toSorted(),
   );

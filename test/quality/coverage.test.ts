@@ -25,7 +25,9 @@ export const sign = (value: number): string => (value < 0 ? "negative" : "positi
 function coverage(calls: string, source = SOURCE): { code: number | null; output: string } {
   const folder = tempFolder({ mode: 0o755 });
   for (const name of ["scripts", "src", "dist"]) mkdirSync(join(folder, name));
-  copyFileSync(join(checkout, "scripts/coverage.mjs"), join(folder, "scripts/coverage.mjs"));
+  for (const name of ["coverage.mjs", "untaken-catches.mjs"]) {
+    copyFileSync(join(checkout, "scripts", name), join(folder, "scripts", name));
+  }
   symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));
   const built = transformSync(source, {
     loader: "ts",

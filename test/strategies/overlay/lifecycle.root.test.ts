@@ -4,7 +4,13 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Cofferdam, type Sandbox, openCofferdam } from "../../../src/index.ts";
+import {
+  type Cofferdam,
+  type Sandbox,
+  type StrategyHost,
+  openCofferdam,
+} from "../../../src/index.ts";
+import { OverlayStrategy } from "../../../src/strategies/overlay/strategy.ts";
 import { mountsBelow } from "../../support/leftovers.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { tempFolder } from "../../support/temp.ts";
@@ -24,23 +30,32 @@ interface SubjectOptions {
   readonly mode: "kernel" | "userns" | "fuse" | "copy";
   readonly file?: string;
   readonly fill?: string;
+  readonly strategy?: string;
+}
+
+/** An overlay that waits a short time only for a mount to go. */
+class Impatient extends OverlayStrategy {
+  constructor(host: StrategyHost) {
+    super(host, { mountTimeoutMs: 1000 });
+  }
 }
 
 /** A sandbox with the whole engine around it; everything is gone when the test has finished. */
-async function start({ mode, file, fill = FILL }: SubjectOptions): Promise<Subject> {
+async function start({ mode, file, fill = FILL, strategy }: SubjectOptions): Promise<Subject> {
   const folder = tempFolder();
   const root = join(folder, "real");
   mkdirSync(root);
   runIn(root, fill);
   const coffer = await openCofferdam({ stateDirectory: join(folder, "state"), config: false });
   onTestFinished(() => coffer.close());
+  await coffer.registry.register("impatient", Impatient);
   const resource = {
     resourceId: "tree",
     type: file === undefined ? "fs-directory" : "fs-file",
     location: file === undefined ? root : join(root, file),
     properties: { mode },
   };
-  const ref = await coffer.create("plan", resource, { strategy: "overlay" });
+  const ref = await coffer.create("plan", resource, { strategy: strategy ?? "overlay" });
   expect(ref.metadata["mode"]).toBe(mode);
   return { coffer, sandbox: coffer.sandbox(ref), folder, root };
 }
@@ -210,7 +225,7 @@ it("stops a rollback at a busy mount with one error, and does it once the mount 
 });
 
 it("cleans other sandboxes up while one hangs, and that one once its file server goes on (R79)", async () => {
-  const first = await start({ mode: "fuse" });
+  const first = await start({ mode: "fuse", strategy: "impatient" });
   const second = await start({ mode: "kernel" });
   runIn(await first.sandbox.getPath(), EDITS);
   runIn(await second.sandbox.getPath(), EDITS);
