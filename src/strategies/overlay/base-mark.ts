@@ -38,6 +38,11 @@ export function describeBase(fd: number, path: RelativePath, specialBits = 0): B
   };
 }
 
+/** Says that there was a real entry at the path, and no more. */
+export function pathMark(path: RelativePath): BaseMark {
+  return { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
+}
+
 /** Writes the mark on an open file or folder of a layer. */
 export function writeBaseMark(fd: number, dialect: Dialect, mark: BaseMark): void {
   setMark(fd, markName(dialect, "cofferdam"), encodeBaseMark(mark));

@@ -1,4 +1,4 @@
-import { type RelativePath, ROOT, nameOf, parentOf } from "../../model/byte-path.ts";
+import { type RelativePath, ROOT, ancestorsOf, nameOf, parentOf } from "../../model/byte-path.ts";
 import { OPEN, close, linkAt, openAt, symlinkAt } from "../../platform/native/index.ts";
 import { copyFileTo } from "../../tree/copy-entry.ts";
 import { attributesOf, setLinkAttributes } from "../../tree/entry-attributes.ts";
@@ -6,7 +6,7 @@ import { openFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
 import { keepsSpecialBits } from "../../tree/special-bits.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
-import { markCopy, pathKey, writeBaseMark } from "./base-mark.ts";
+import { markCopy, pathMark, writeBaseMark } from "./base-mark.ts";
 import {
   type Fingerprint,
   compareCopiedView,
@@ -89,11 +89,14 @@ class Folding {
       this.#editor.remove(path);
     }
     const request = { asked: path, mayCreate: true };
+    const lost = this.#lostFolders(path, entry);
     if (entry.type === "directory") {
       openUpperFolder(this.#stack, this.#spare, { ...request, path })[Symbol.dispose]();
+      this.#noteLost(lost);
       return;
     }
     using folder = openUpperFolder(this.#stack, this.#spare, { ...request, path: parentOf(path) });
+    this.#noteLost(lost);
     const spare = this.#spare.newName();
     if (entry.type === "symlink") {
       symlinkAt(entry.target!, this.#spare.fd, spare);
@@ -108,6 +111,24 @@ class Folding {
     const request = { path, asked: path, mayCreate: false };
     using folder = openUpperFolder(this.#stack, this.#spare, request);
     replaceAttributes(folder.upper, attributesOf(entry));
+  }
+
+  /** Folders that the copy was made with and that somebody removed meanwhile from the real tree. */
+  #lostFolders(path: RelativePath, { type }: TreeEntry): RelativePath[] {
+    const folders = [...ancestorsOf(path), ...(type === "directory" ? [path] : [])];
+    return folders.filter(
+      (folder) =>
+        folder !== ROOT && this.#known.has(folder) && findNode(this.#stack, folder) === null,
+    );
+  }
+
+  /** They had to be made anew, but are no new ones. */
+  #noteLost(folders: readonly RelativePath[]): void {
+    for (const path of folders) {
+      const request = { path, asked: path, mayCreate: false };
+      using folder = openUpperFolder(this.#stack, this.#spare, request);
+      writeBaseMark(folder.upper, this.#stack.upper.dialect, pathMark(path));
+    }
   }
 
   #file(path: RelativePath, entry: TreeEntry, spare: string): void {
@@ -143,8 +164,7 @@ class Folding {
         markCopy(this.#stack, copyFd, path, isOld ? mode & SPECIAL_BITS : 0);
       } else {
         // Somebody removed the real file meanwhile: this is no new one.
-        const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
-        writeBaseMark(copyFd, this.#stack.upper.dialect, mark);
+        writeBaseMark(copyFd, this.#stack.upper.dialect, pathMark(path));
       }
     } finally {
       close(copyFd);

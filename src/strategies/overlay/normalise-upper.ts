@@ -8,7 +8,7 @@ import {
   statFd,
   unlinkAt,
 } from "../../platform/native/index.ts";
-import { encodeBaseMark, pathKey, readBaseMarkAt } from "./base-mark.ts";
+import { encodeBaseMark, pathMark, readBaseMarkAt } from "./base-mark.ts";
 import type { LayerStack } from "./layer-stack.ts";
 import {
   FUSE_OPAQUE_ATTRIBUTE,
@@ -78,9 +78,8 @@ function normaliseFile(stack: LayerStack, fd: number, name: string): void {
   if (origin === undefined) return;
   const { dialect } = stack.upper;
   if (readBaseMarkAt(fd, name, dialect) === null) {
-    const key = pathKey(originPath(origin));
-    const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: key };
-    setMarkAt(fd, name, markName(dialect, "cofferdam"), encodeBaseMark(mark));
+    const mark = encodeBaseMark(pathMark(originPath(origin)));
+    setMarkAt(fd, name, markName(dialect, "cofferdam"), mark);
   }
   removeMarkAt(fd, name, FUSE_ORIGIN);
 }

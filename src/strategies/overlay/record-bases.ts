@@ -4,6 +4,7 @@ import {
   describeBase,
   encodeBaseMark,
   pathKey,
+  pathMark,
   readBaseMark,
   readBaseMarkAt,
   readOrigin,
@@ -38,8 +39,7 @@ function recordPath(stack: LayerStack, path: RelativePath): void {
     if (readFolderMarks(fd, upper).isOpaque) return;
     const isNoted = path === ROOT || readBaseMark(fd, upper.dialect) !== null;
     if (!isNoted && isOnlyUpper(stack, path)) {
-      const mark = { specialBits: 0, ino: 0n, handle: null, pathKey: pathKey(path) };
-      writeBaseMark(fd, upper.dialect, mark);
+      writeBaseMark(fd, upper.dialect, pathMark(path));
     }
     for (const { name, type } of readDirectory(fd)) {
       if (type === "directory") folders.push(joinPath(path, name));
