@@ -34,8 +34,15 @@ const runBuiltFiles = runInstead((module) => `${root}dist/${module.slice(0, -".t
 const orderlyExit =
   process.env["NODE_V8_COVERAGE"] === undefined ? [] : [`--diagnostic-dir=${root}coverage`];
 
-/** Suites of faults with a project of their own; the races are among the other tests too, with few rounds. */
+/** Suites of faults, which only the project for them runs. */
 const LONG = ["sweep", "power", "soak"].map((suite) => `test/faults/${suite}/**`);
+/** Tests that try many points one after the other: with the faults, and as an ordinary user. */
+const SWEEPING = [
+  "test/faults/race/**/*.test.ts",
+  "test/faults/way-back*.test.ts",
+  "test/strategies/overlay/killed.test.ts",
+  "test/tree/publish/{crash,failing-calls}.test.ts",
+];
 
 function project(
   name: string,
@@ -94,14 +101,16 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/matrix/**", ...LONG],
+        exclude: ["test/matrix/**", ...LONG, ...SWEEPING],
       }),
       project("unprivileged", {
         include: ["test/**/*.test.ts"],
         exclude: ["test/matrix/**", ...LONG, "test/quality/**", "test/**/*.root.test.ts"],
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
-      project("faults", { include: ["test/faults/{sweep,power,race,soak}/**/*.test.ts"] }),
+      project("faults", {
+        include: ["test/faults/{sweep,power,soak}/**/*.test.ts", ...SWEEPING],
+      }),
       await packed(),
     ],
   },

@@ -14,6 +14,14 @@ const THRESHOLDS = { lines: 97, branches: 90 };
 const AS_ORDINARY_USER = ["tree", "strategies", "platform", "journal", "conformance"].map(
   (name) => `test/${name}`,
 );
+/** Tests of ways back that are not among the others, because they try many points. */
+const SWEEPING = [
+  "faults/way-back",
+  "faults/race",
+  "strategies/overlay/killed",
+  "tree/publish/crash",
+  "tree/publish/failing",
+].map((name) => `test/${name}`);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = pathToFileURL(join(root, "dist/")).href;
 /** The built files in a copy of the checkout, made where other users cannot read this one. */
@@ -92,6 +100,7 @@ function runs() {
   if (given.length > 0) return [[...vitest, ...given]];
   return [
     [...vitest, "--project", "unit"],
+    [...vitest, "--project", "faults", ...SWEEPING],
     ["scripts/test-unprivileged.mjs", ...AS_ORDINARY_USER],
   ];
 }

@@ -20,7 +20,14 @@ const FOLDERS = {
   race: "test/faults/race",
   soak: "test/faults/soak",
 };
-const SAMPLED = ["crash", "power", "race"];
+const SAMPLED = ["crash", "power", "race"].map((suite) => FOLDERS[suite]);
+/** Tests that try many points by themselves; a sample of all has them too. */
+const SWEEPING = [
+  "test/faults/way-back",
+  "test/strategies/overlay/killed",
+  "test/tree/publish/crash",
+  "test/tree/publish/failing-calls",
+];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reports = [];
 const settings = { seed: Math.floor(Math.random() * 0x7fff_ffff) };
@@ -43,8 +50,7 @@ const folder = mkdtempSync(join(tmpdir(), "cofferdam-faults-"));
 settings.record = join(folder, "tallies");
 console.log(`points are chosen by seed ${settings.seed}`);
 
-const wanted =
-  settings.suite === undefined ? SAMPLED.map((suite) => FOLDERS[suite]) : [FOLDERS[settings.suite]];
+const wanted = settings.suite === undefined ? [...SAMPLED, ...SWEEPING] : [FOLDERS[settings.suite]];
 const files = passed.some((argument) => argument.includes("test/faults/"))
   ? passed
   : [...passed, ...wanted];

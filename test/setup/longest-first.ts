@@ -2,20 +2,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, longest first. */
 const LONG = [
-  "faults/way-back.test.ts",
   "testing/defects.root.test.ts",
   "conformance/overlay-copy.test.ts",
   "manager/recovery.test.ts",
+  "conformance/overlay-userns.test.ts",
+  "conformance/overlay-kernel.root.test.ts",
   "conformance/copy-on-write.test.ts",
   "conformance/filesystem-copy.test.ts",
   "manager/plan/commit-plan.test.ts",
-  "faults/way-back-killed.root.test.ts",
-  "faults/way-back-interrupted.test.ts",
   "tree/publish/cut-short.test.ts",
   "docs/code-blocks.test.ts",
-  "strategies/overlay/killed.test.ts",
   "conformance/example.test.ts",
-  "tree/publish/crash.test.ts",
   "tree/publish/publish.test.ts",
   "conformance/overlay-fuse.test.ts",
 ];

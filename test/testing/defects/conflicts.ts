@@ -114,7 +114,9 @@ export class FearsEverybody extends Good {
     options?: CommitOptions,
   ): Promise<Json> {
     const { drift = [] } = await super.diff(ref, { drift: "full" });
+    const prepared = await super.prepare(ref, tx, options);
     if (tx.kind === "commit" && drift.length > 0) {
+      await super.abandonPrepared(ref, { ...tx, record: prepared });
       throw new SandboxConflictError("somebody was here", {
         data: {
           originalRestored: true,
@@ -125,6 +127,6 @@ export class FearsEverybody extends Good {
         },
       });
     }
-    return super.prepare(ref, tx, options);
+    return prepared;
   }
 }
