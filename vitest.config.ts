@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
@@ -37,12 +38,9 @@ const orderlyExit =
 /** Suites of faults, which only the project for them runs. */
 const LONG = ["sweep", "power", "soak"].map((suite) => `test/faults/${suite}/**`);
 /** Tests that try many points one after the other: with the faults, and as an ordinary user. */
-const SWEEPING = [
-  "test/faults/race/**/*.test.ts",
-  "test/faults/way-back*.test.ts",
-  "test/strategies/overlay/killed.test.ts",
-  "test/tree/publish/{crash,failing-calls}.test.ts",
-];
+const SWEEPS = (
+  JSON.parse(readFileSync(join(root, "scripts/faults/sweeping.json"), "utf8")) as string[]
+).map((beginning) => `${beginning}*.test.ts`);
 
 function project(
   name: string,
@@ -101,7 +99,7 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/matrix/**", ...LONG, ...SWEEPING],
+        exclude: ["test/matrix/**", ...LONG, ...SWEEPS],
       }),
       project("unprivileged", {
         include: ["test/**/*.test.ts"],
@@ -109,7 +107,7 @@ export default defineConfig({
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
       project("faults", {
-        include: ["test/faults/{sweep,power,soak}/**/*.test.ts", ...SWEEPING],
+        include: ["test/faults/{sweep,power,soak}/**/*.test.ts", ...SWEEPS],
       }),
       await packed(),
     ],

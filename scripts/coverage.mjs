@@ -14,15 +14,9 @@ const THRESHOLDS = { lines: 97, branches: 90 };
 const AS_ORDINARY_USER = ["tree", "strategies", "platform", "journal", "conformance"].map(
   (name) => `test/${name}`,
 );
-/** Tests of ways back that are not among the others, because they try many points. */
-const SWEEPING = [
-  "faults/way-back",
-  "faults/race",
-  "strategies/overlay/killed",
-  "tree/publish/crash",
-  "tree/publish/failing",
-].map((name) => `test/${name}`);
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Tests that try many points one after the other, by the beginnings of their paths. */
+const SWEEPING = JSON.parse(readFileSync(join(root, "scripts/faults/sweeping.json"), "utf8"));
 const dist = pathToFileURL(join(root, "dist/")).href;
 /** The built files in a copy of the checkout, made where other users cannot read this one. */
 const COPY = /file:\/\/[^"]*\/cofferdam-(?:test|user)-\w+(?:\/[^"]*)?\/checkout\/dist\//g;

@@ -1,6 +1,6 @@
 import { type BytePath, isWithin, joinPath, nameOf, toBytePath } from "../model/byte-path.ts";
 import { mountById } from "./mount-table.ts";
-import { AT, OPEN, close, isErrno, openAt, readlinkAt, statFd } from "./native/index.ts";
+import { AT, OPEN, close, openAt, readlinkAt, statFd, throwUnlessErrno } from "./native/index.ts";
 
 /** Where something lies in its file system, whatever links and mounts lead there. */
 export interface PlaceOnDevice {
@@ -29,8 +29,8 @@ function openedPlace(path: BytePath): PlaceOnDevice | null {
   try {
     fd = openAt(AT.workingDirectory, path, OPEN.pathOnly);
   } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG")) return null;
-    throw error;
+    throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG");
+    return null;
   }
   try {
     const mount = mountById(statFd(fd).mountId);

@@ -24,8 +24,8 @@ export const sign = (value: number): string => (value < 0 ? "negative" : "positi
 /** Counts the coverage of a project with one module, which only a child of its test uses. */
 function coverage(calls: string, source = SOURCE): { code: number | null; output: string } {
   const folder = tempFolder({ mode: 0o755 });
-  for (const name of ["scripts", "src", "dist"]) mkdirSync(join(folder, name));
-  for (const name of ["coverage.mjs", "untaken-catches.mjs"]) {
+  for (const name of ["scripts", "scripts/faults", "src", "dist"]) mkdirSync(join(folder, name));
+  for (const name of ["coverage.mjs", "untaken-catches.mjs", "faults/sweeping.json"]) {
     copyFileSync(join(checkout, "scripts", name), join(folder, "scripts", name));
   }
   symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));

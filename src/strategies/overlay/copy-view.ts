@@ -22,8 +22,7 @@ const FOLDER = "v";
 const TREE = "v/tree";
 const MANIFEST = "v/manifest.json";
 
-/** What tells whether an entry of the copy was touched: change time, inode and mode. */
-/** What a file of a copied view was when the copy was finished. */
+/** What tells whether an entry of the copy was touched since the copy was finished. */
 export type Fingerprint = readonly [ctimeNs: string, ino: string, mode: number];
 
 /** Everything in the copy by path, parents first. */
