@@ -45,6 +45,7 @@ function construct(
       data: { missing: [], notCallable: [], problems: [what] },
       operation: "register",
       strategyName: name,
+      hint: "Correct the constructor; nothing of the strategy was used.",
       cause: thrown,
     });
   }
