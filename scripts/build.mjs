@@ -1,7 +1,7 @@
 // Builds dist/ from src/ with tsc and removes compiled files whose source is gone.
 // With --if-possible it does nothing where the compiler is not installed (npm ci --omit=dev).
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,6 +21,8 @@ const built = spawnSync("flock", [join(root, "node_modules"), ...tsc], {
 });
 if (built.error) throw built.error;
 removeStaleOutput();
+// npm does so only when it links the command for the first time, and every build writes the file anew.
+if (built.status === 0) chmodSync(join(root, "dist/cli/main.js"), 0o755);
 process.exit(built.status ?? 1);
 
 function removeStaleOutput() {
