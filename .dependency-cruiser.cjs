@@ -23,9 +23,12 @@ module.exports = {
     ),
     forbid(
       "no-development-dependencies",
-      "What is published needs only what is installed with it.",
+      "What is published needs only what is installed with it, or beside it by choice.",
       { path: "^src/", pathNot: "^src/testing/" },
-      { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
+      {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+        dependencyTypesNot: ["npm-peer"],
+      },
     ),
     forbid(
       "model-and-errors-stand-alone",

@@ -55,6 +55,7 @@ export {
   AtomicityRefusedError,
   CheckpointError,
   ConfigurationError,
+  DatabaseError,
   DatabaseInUseError,
   InsufficientSpaceError,
   OperationTimeoutError,
@@ -171,6 +172,7 @@ export { CopyOnWriteStrategy } from "./strategies/copy_on_write/strategy.ts";
 export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts";
 export { NoneStrategy } from "./strategies/none/strategy.ts";
 export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
+export { TransactionRollbackStrategy } from "./strategies/transaction_rollback/strategy.ts";
 
 export type { KnownArea } from "./journal/area-list.ts";
 export type { Ability } from "./platform/ability.ts";

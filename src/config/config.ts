@@ -19,6 +19,14 @@ export interface ResourceTypeSetting {
   readonly supportedStrategies?: readonly string[];
 }
 
+/** How a database is reached. Never printed: both may hold, or lead to, a password. */
+export interface ConnectionSetting {
+  /** Its scheme says which kind of server it is. */
+  readonly url: string;
+  /** A file whose first line is the password; null when there is none. */
+  readonly passwordFile: string | null;
+}
+
 /** What may be published although it needs permission, and what never is. */
 export interface PublishSetting {
   /** Glob patterns of paths that are left out of a sandbox's changes. */
@@ -44,6 +52,8 @@ export interface CofferConfig {
   };
   readonly resourceTypes: ReadonlyMap<string, ResourceTypeSetting>;
   readonly resources: ReadonlyMap<string, Resource>;
+  /** Databases by the names that resources use as their location. */
+  readonly connections: ReadonlyMap<string, ConnectionSetting>;
   readonly publish: PublishSetting;
   /** Where sandboxes and journals are kept; null for the usual place. */
   readonly state: { readonly directory: string | null };
@@ -67,6 +77,7 @@ export function defaultConfig(directory: string): CofferConfig {
     sandbox: { strategy: null, customStrategies: new Map(), pluginRoots: [], pluginPackages: [] },
     resourceTypes: new Map(),
     resources: new Map(),
+    connections: new Map(),
     publish: { exclude: [], outwardLinks: "refuse", specialBits: "refuse" },
     state: { directory: null },
     undo: { retentionDays: DEFAULT_RETENTION_DAYS, maxBytes: DEFAULT_UNDO_BYTES },

@@ -4,6 +4,7 @@ import { defaultConfig } from "./config.ts";
 import type { CofferConfig } from "./config.ts";
 import { configurationError } from "./config-problem.ts";
 import { ConfigReader } from "./config-reader.ts";
+import { readConnections } from "./read-connections.ts";
 import { readResources } from "./read-resources.ts";
 import { refuseTilde } from "./refuse-tilde.ts";
 import { readCustomStrategies, readResourceTypes, strategyName } from "./read-strategies.ts";
@@ -34,6 +35,7 @@ function readConfig(root: ConfigReader, file: string): CofferConfig {
     "sandbox",
     "resource_types",
     "resources",
+    "connections",
     "publish",
     "state",
     "undo",
@@ -72,6 +74,7 @@ function readConfig(root: ConfigReader, file: string): CofferConfig {
     },
     resourceTypes,
     resources: readResources(top.resources, { directory, resourceTypes }),
+    connections: readConnections(top.connections, directory),
     publish: {
       exclude: publish.exclude.texts("a pattern") ?? defaults.publish.exclude,
       outwardLinks:

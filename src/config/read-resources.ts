@@ -1,10 +1,7 @@
 import { resolve } from "node:path";
 import { findPassword } from "../errors/index.ts";
 import type { Resource } from "../model/resource.ts";
-import {
-  BUILT_IN_RESOURCE_TYPE_NAMES,
-  isBuiltInResourceTypeName,
-} from "../model/strategy-names.ts";
+import { BUILT_IN_RESOURCE_TYPE_NAMES, hasPathLocation } from "../model/strategy-names.ts";
 import type { ResourceTypeSetting } from "./config.ts";
 import { showChoices, suggest } from "./config-problem.ts";
 import type { ConfigReader } from "./config-reader.ts";
@@ -87,7 +84,7 @@ function readProperties(reader: ConfigReader): Resource["properties"] {
 }
 
 function place(location: string, type: string, directory: string): string {
-  const isPath = isBuiltInResourceTypeName(type) || /^\.{1,2}(?:\/|$)/.test(location);
+  const isPath = hasPathLocation(type) || /^\.{1,2}(?:\/|$)/.test(location);
   return isPath ? resolve(directory, location) : location;
 }
 

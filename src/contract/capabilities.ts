@@ -14,6 +14,8 @@ export interface StrategyCapabilities {
   readonly path?: boolean;
   /** `list`, `remove` and `rename` exist. */
   readonly pathCalls?: boolean;
+  /** `read` is given a query and `write` a name for its statements, not paths: both are handed on as they are. */
+  readonly queries?: boolean;
   /** `native`: constant or cheap snapshots; `emulated`: copies; `none`: checkpoint calls are refused. Default `none`. */
   readonly checkpoints?: "native" | "emulated" | "none";
   /** `fork` makes a second sandbox from a checkpoint of the first; needs checkpoints. */
@@ -31,6 +33,7 @@ export interface DeclaredCapabilities {
   readonly decides: { readonly group: string; readonly max: number } | null;
   readonly path: boolean;
   readonly pathCalls: boolean;
+  readonly queries: boolean;
   readonly checkpoints: "native" | "emulated" | "none";
   readonly forks: boolean;
   readonly changeTracking: "exact" | "scan";
@@ -46,6 +49,7 @@ export function withDefaults(declared: StrategyCapabilities | undefined): Declar
     decides: declared?.decides ?? null,
     path: declared?.path ?? false,
     pathCalls: declared?.pathCalls ?? false,
+    queries: declared?.queries ?? false,
     checkpoints: declared?.checkpoints ?? "none",
     forks: declared?.forks ?? false,
     changeTracking: declared?.changeTracking ?? "scan",

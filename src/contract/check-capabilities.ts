@@ -36,6 +36,7 @@ const VALUES: Readonly<Record<keyof StrategyCapabilities, ValueCheck>> = {
   decides: { expected: "{ group: text, max: a whole number from 1 }", accepts: isDecider },
   path: flag,
   pathCalls: flag,
+  queries: flag,
   checkpoints: oneOf("native", "emulated", "none"),
   forks: flag,
   changeTracking: oneOf("exact", "scan"),

@@ -19,6 +19,7 @@ export {
 export type { CommitFailure, ConflictDetail } from "./sandbox-errors.ts";
 export {
   ConfigurationError,
+  DatabaseError,
   DatabaseInUseError,
   PlatformUnsupportedError,
   RecordDamagedError,

@@ -74,3 +74,32 @@ export class RecordDamagedError extends SandboxError<{
 export class DatabaseInUseError extends SandboxError<{ readonly path: string }> {
   readonly code = "DATABASE_IN_USE";
 }
+
+/** A statement, or the connection to a database, failed or was refused; the database is as before the call. */
+export class DatabaseError extends SandboxError<{
+  readonly reason:
+    /** It would end the transaction of the sandbox. */
+    | "endsTransaction"
+    /** The server runs it outside of transactions only. */
+    | "outsideTransaction"
+    /** It would change the session, which ends with the call. */
+    | "session"
+    /** What it does would not be taken back, or not be repeated. */
+    | "sideEffect"
+    /** What it did cannot be recorded row by row. */
+    | "notCaptured"
+    /** The server refused it. */
+    | "failed"
+    /** The server could not be reached, or the connection was lost. */
+    | "unreachable"
+    /** The connection leads to another database than the sandbox was made for. */
+    | "otherDatabase";
+  /** The number of the statement in the script, from 1; null when it was none of them. */
+  readonly position: number | null;
+  /** Its first word. */
+  readonly command: string | null;
+  /** The server's own code. */
+  readonly sqlState: string | null;
+}> {
+  readonly code = "DATABASE";
+}

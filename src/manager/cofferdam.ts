@@ -9,7 +9,7 @@ import type { Done } from "../journal/transaction-record.ts";
 import type { Resource } from "../model/resource.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxStatus } from "../model/status.ts";
-import { isBuiltInResourceTypeName } from "../model/strategy-names.ts";
+import { hasPathLocation } from "../model/strategy-names.ts";
 import { chooseStrategy } from "../registry/choose-strategy.ts";
 import type { StartUpReport } from "../registry/load-custom-strategies.ts";
 import type { StrategyRegistry } from "../registry/strategy-registry.ts";
@@ -291,6 +291,6 @@ export class Cofferdam implements AsyncDisposable {
 }
 
 function absolute(resource: Resource): Resource {
-  if (!isBuiltInResourceTypeName(resource.type)) return resource;
+  if (!hasPathLocation(resource.type)) return resource;
   return { ...resource, location: resolve(resource.location) };
 }

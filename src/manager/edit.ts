@@ -5,7 +5,7 @@ import type { Change } from "../model/change.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { Engine, Guarded } from "./engine.ts";
 import { asPathError } from "./failures.ts";
-import { pathText, plainPath } from "./path-arguments.ts";
+import { addressOf, pathText, plainPath } from "./path-arguments.ts";
 import { moveRecord } from "./record-moves.ts";
 import { type SandboxCall, withSandbox } from "./with-sandbox.ts";
 
@@ -79,7 +79,7 @@ function edit<T>(
   const call: SandboxCall = { ref, operation, access: "change", options, failure };
   return withSandbox(guarded, call, async (record) => {
     const { location } = record.resource;
-    const result = await work(plainPath(path, location, operation), location);
+    const result = await work(addressOf(guarded, path, location, operation), location);
     await activate(guarded.engine, record);
     return result;
   });

@@ -5,7 +5,7 @@ import { describeThrown, SandboxError } from "../errors/index.ts";
 import type { ErrorJson } from "../errors/index.ts";
 import { trialArea } from "../journal/trial-area.ts";
 import type { Resource } from "../model/resource.ts";
-import { isBuiltInResourceTypeName } from "../model/strategy-names.ts";
+import { hasPathLocation } from "../model/strategy-names.ts";
 import { chooseStrategy } from "../registry/choose-strategy.ts";
 import type { ChosenStrategy } from "../registry/choose-strategy.ts";
 import { isSupported, matrixOf } from "../registry/resource-types.ts";
@@ -51,7 +51,7 @@ export async function inspectStrategies(
   const chosen = chooseStrategy(resource, config, registry);
   const row = matrixOf(config).get(type);
   // The trials use the area of the place; this gives it back when it was not there before.
-  await using _area = isBuiltInResourceTypeName(type)
+  await using _area = hasPathLocation(type)
     ? await trialArea(location, { stateDirectory: state.path, allowParent })
     : null;
   const strategies: StrategyReport[] = [];

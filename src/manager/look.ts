@@ -4,7 +4,7 @@ import type { DiffView } from "../model/diff-view.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { Guarded } from "./engine.ts";
 import { asPathError } from "./failures.ts";
-import { pathText, plainPath } from "./path-arguments.ts";
+import { addressOf, pathText, plainPath } from "./path-arguments.ts";
 import { type SandboxCall, withSandbox } from "./with-sandbox.ts";
 
 /** Reads a file. Leaves the status as it is. */
@@ -15,7 +15,7 @@ export function readFile(
   options?: CallOptions,
 ): Promise<Uint8Array> {
   return withSandbox(guarded, look(ref, "read", path, options), ({ resource }) =>
-    guarded.raw.read(ref, plainPath(path, resource.location, "read"), options),
+    guarded.raw.read(ref, addressOf(guarded, path, resource.location, "read"), options),
   );
 }
 

@@ -108,10 +108,11 @@ async function createEngine(
 }
 
 /** Hands the configuration's rules to the built-in strategies, as options are handed to custom ones. */
-function withSettings(builtIns: BuiltInTable, { publish, limits }: CofferConfig): BuiltInTable {
+function withSettings(builtIns: BuiltInTable, config: CofferConfig): BuiltInTable {
+  const { publish, limits, connections } = config;
   const { exclude, outwardLinks, specialBits } = publish;
   const { warnBytes } = limits;
-  const settings = { exclude, policy: { outwardLinks, specialBits }, warnBytes };
+  const settings = { exclude, policy: { outwardLinks, specialBits }, warnBytes, connections };
   return Object.fromEntries(
     Object.entries(builtIns).map(([name, load]) => [
       name,

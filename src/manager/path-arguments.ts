@@ -1,3 +1,4 @@
+import { withDefaults } from "../contract/capabilities.ts";
 import { PathEscapeError, SandboxPathError } from "../errors/index.ts";
 import {
   type PathInput,
@@ -6,6 +7,7 @@ import {
   pathBytes,
   toBytePath,
 } from "../model/byte-path.ts";
+import type { Guarded } from "./engine.ts";
 
 /**
  * A caller's path in its plain form, text where it was text and bytes where it was bytes. Checked here once, for every
@@ -25,6 +27,18 @@ export function plainPath(input: PathInput, root: string, operation: string): Pa
     data: { path: requested, reason: "tooLong" },
     operation,
   });
+}
+
+/** What a strategy is called with: a plain path, or, where it takes queries, exactly what the caller gave. */
+export function addressOf(
+  { raw }: Guarded,
+  input: PathInput,
+  root: string,
+  operation: string,
+): PathInput {
+  const isText = typeof input === "string" || input instanceof Uint8Array;
+  const { queries } = withDefaults(raw.capabilities);
+  return queries && isText ? input : plainPath(input, root, operation);
 }
 
 /** A path as text for people. */

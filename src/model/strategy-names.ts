@@ -1,4 +1,5 @@
 const FILE_TYPES = ["fs-directory", "fs-file", "fs-mount"] as const;
+const DATABASE_TYPES = ["database"] as const;
 
 /**
  * Every built-in strategy with the built-in resource types it fits: the one place where their names stand.
@@ -9,6 +10,7 @@ export const STRATEGY_FITS = {
   overlay: FILE_TYPES,
   copy_on_write: FILE_TYPES,
   filesystem_copy: FILE_TYPES,
+  transaction_rollback: DATABASE_TYPES,
   none: FILE_TYPES,
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -23,6 +25,7 @@ export const DEFAULT_STRATEGIES = {
   "fs-directory": "overlay",
   "fs-file": "overlay",
   "fs-mount": "overlay",
+  database: "transaction_rollback",
 } as const satisfies Readonly<
   Record<(typeof STRATEGY_FITS)[BuiltInStrategyName][number], BuiltInStrategyName>
 >;
@@ -43,6 +46,11 @@ export function isBuiltInStrategyName(name: string): name is BuiltInStrategyName
 /** Whether the name belongs to a resource type of the package. */
 export function isBuiltInResourceTypeName(name: string): name is BuiltInResourceTypeName {
   return Object.hasOwn(DEFAULT_STRATEGIES, name);
+}
+
+/** Whether the location of such a resource is a path; of any other type it is a name. */
+export function hasPathLocation(type: string): boolean {
+  return (FILE_TYPES as readonly string[]).includes(type);
 }
 
 /** Whether a strategy or resource type may be registered under this name; a colon is left to `module:ClassName`. */

@@ -38,7 +38,9 @@ export function isSupported(row: MatrixRow, strategyName: string): boolean {
 function rowOf(name: string, setting: ResourceTypeSetting | undefined): MatrixRow {
   const isBuiltIn = isBuiltInResourceTypeName(name);
   const usual: readonly string[] = isBuiltIn
-    ? BUILT_IN_STRATEGY_NAMES.filter((strategy) => STRATEGY_FITS[strategy].includes(name))
+    ? BUILT_IN_STRATEGY_NAMES.filter((strategy) =>
+        (STRATEGY_FITS[strategy] as readonly string[]).includes(name),
+      )
     : [];
   const configured = setting?.sandboxStrategy ?? null;
   const supported = new Set(setting?.supportedStrategies ?? usual);

@@ -9,5 +9,7 @@ export const BUILT_IN_STRATEGIES: Readonly<
   copy_on_write: async () => (await import("./copy_on_write/strategy.ts")).CopyOnWriteStrategy,
   filesystem_copy: async () =>
     (await import("./filesystem_copy/strategy.ts")).FilesystemCopyStrategy,
+  transaction_rollback: async () =>
+    (await import("./transaction_rollback/strategy.ts")).TransactionRollbackStrategy,
   none: async () => (await import("./none/strategy.ts")).NoneStrategy,
 };

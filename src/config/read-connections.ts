@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import type { ConnectionSetting } from "./config.ts";
+import type { ConfigReader } from "./config-reader.ts";
+import { refuseTilde } from "./refuse-tilde.ts";
+
+const EXPECTED = "a URL such as postgres://user@host:5432/database";
+
+/** `connections`: how databases are reached, by the names that resources use. */
+export function readConnections(
+  reader: ConfigReader,
+  directory: string,
+): ReadonlyMap<string, ConnectionSetting> {
+  const settings = new Map<string, ConnectionSetting>();
+  for (const [name, entry] of reader.named()) {
+    const keys = entry.section("url", "password_file");
+    if (!keys.url.isPresent) keys.url.refuse("nothing", EXPECTED);
+    const url = keys.url.text(EXPECTED);
+    const file = keys.password_file.text("the path of a file", refuseTilde);
+    if (url === undefined) continue;
+    // What was found is not told: it may be a password.
+    if (!URL.canParse(url)) keys.url.refuse("something else", EXPECTED);
+    const passwordFile = file === undefined ? null : resolve(directory, file);
+    settings.set(name, { url, passwordFile });
+  }
+  return settings;
+}

@@ -1,0 +1,60 @@
+import type { LoggedStatement, LoggedWrite } from "./log-entry.ts";
+
+/** What a server said about itself. */
+export interface ServerFacts {
+  readonly engine: string;
+  readonly version: string;
+  readonly database: string;
+  /** Different for every database of every server. */
+  readonly identity: string;
+}
+
+/** What statements did when they were run on top of a log. */
+export interface RecordedStatements {
+  readonly statements: readonly LoggedStatement[];
+  readonly sequences: Readonly<Record<string, string>>;
+}
+
+/** In which direction a log is applied: `backward` takes it back. */
+export type Direction = "forward" | "backward";
+
+/**
+ * One kind of database server. Every call uses a connection of its own and leaves none, nor a lock, behind; only a
+ * prepared transaction outlives its call. All calls check the rows that the log found: where one differs, somebody else
+ * changed it.
+ */
+export interface DatabaseEngine {
+  /** Looks at the server, and refuses what would not work. */
+  inspect(): Promise<ServerFacts>;
+  /** Runs statements on top of a log in a transaction that is rolled back, and tells what they did. */
+  record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements>;
+  /** The rows of a query, or one row, on top of a log: canonical JSON. */
+  read(log: readonly LoggedWrite[], query: string): Promise<string>;
+  /** Applies a log, checks all constraints, and rolls back: whether `prepare` would succeed. */
+  attempt(log: readonly LoggedWrite[], direction: Direction): Promise<void>;
+  /** Applies a log, checks all constraints, and leaves the transaction prepared under a name. */
+  prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void>;
+  /** Whether a transaction of that name is prepared. Ends whoever may still be about to prepare it. */
+  isPrepared(name: string): Promise<boolean>;
+  /** Commits or rolls back a prepared transaction. */
+  settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<void>;
+}
+
+/** A row that is not as the log found it. */
+export interface RowConflict {
+  readonly path: string;
+  readonly reason: "changed" | "missing" | "exists" | "locked";
+  readonly base: string | null;
+  readonly theirs: string | null;
+  readonly ours: string | null;
+}
+
+/** The database is not as the log found it. Never leaves the strategy. */
+export class DriftError extends Error {
+  readonly conflicts: readonly RowConflict[];
+
+  constructor(message: string, conflicts: readonly RowConflict[], cause?: unknown) {
+    super(message, { cause });
+    this.conflicts = conflicts;
+  }
+}

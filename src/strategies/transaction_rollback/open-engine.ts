@@ -1,0 +1,46 @@
+import { SandboxCreationError } from "../../errors/index.ts";
+import { closestName } from "../../model/closest-name.ts";
+import { Connection, type ConnectionSetting } from "./connection.ts";
+import type { DatabaseEngine } from "./engine.ts";
+import { PostgresEngine } from "./postgres/engine.ts";
+
+/** The kinds of servers by the scheme of their URLs. */
+const ENGINES: Readonly<
+  Record<string, (connection: Connection, identity: string | null) => DatabaseEngine>
+> = {
+  postgres: (connection, identity) => new PostgresEngine(connection, identity),
+  postgresql: (connection, identity) => new PostgresEngine(connection, identity),
+};
+
+/**
+ * The server behind the name of a configured connection; `identity` says which database it has to be.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `connection` or `engine`).
+ */
+export function openEngine(
+  name: string,
+  connections: ReadonlyMap<string, ConnectionSetting>,
+  identity: string | null,
+): DatabaseEngine {
+  const setting = connections.get(name);
+  if (setting === undefined) {
+    const meant = closestName(name, [...connections.keys()]);
+    throw creationError(
+      "connection",
+      `There is no connection ${JSON.stringify(name)} in the configuration`,
+      meant === null ? "Add it under connections." : `Did you mean ${meant}?`,
+    );
+  }
+  const connection = new Connection(name, setting);
+  const make = ENGINES[connection.scheme];
+  if (make !== undefined) return make(connection, identity);
+  throw creationError(
+    "engine",
+    `The connection ${name} is to a ${connection.scheme} database, which has no sandboxes yet`,
+    `Use one of ${Object.keys(ENGINES).join(", ")}.`,
+  );
+}
+
+function creationError(stage: string, message: string, hint: string): SandboxCreationError {
+  const data = { stage, residue: [] };
+  return new SandboxCreationError(message, { data, operation: "create", hint });
+}

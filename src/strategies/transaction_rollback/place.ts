@@ -1,0 +1,107 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { SandboxRef } from "../../model/sandbox-ref.ts";
+import {
+  type RecordFormat,
+  hasFields,
+  readRecordSync,
+  writeRecord,
+} from "../../journal/record-file.ts";
+import { fileNameOf } from "../../journal/id-key.ts";
+import { claimPrivateFolder } from "../../journal/private-folder.ts";
+import { StatementLog } from "./statement-log.ts";
+
+/** What may stand prepared on the server, and how far it came. */
+export interface PreparedMark {
+  readonly name: string;
+  /** `rolledBack` and `committing` are written before the server is told. */
+  readonly state: "preparing" | "committing" | "rolledBack";
+}
+
+/** The commit that the sandbox was last published by. */
+export interface CommittedMark {
+  readonly ulid: string;
+  /** False once the rows that an undo needs are given up. */
+  readonly undoable: boolean;
+}
+
+const PREPARED: RecordFormat<{ readonly marks: readonly PreparedMark[] }> = {
+  name: "database-prepared",
+  version: 1,
+  isData: (value): value is { readonly marks: readonly PreparedMark[] } =>
+    hasFields(value, { marks: "object" }) && Array.isArray(value["marks"]),
+};
+
+const COMMITTED: RecordFormat<CommittedMark> = {
+  name: "database-committed",
+  version: 1,
+  isData: (value): value is CommittedMark =>
+    hasFields(value, { ulid: "string", undoable: "boolean" }),
+};
+
+/** The folder of one sandbox: its log, and what is known about its transactions. */
+export class DatabasePlace {
+  readonly folder: string;
+  readonly log: StatementLog;
+
+  constructor(stateDirectory: string, sandboxId: string) {
+    this.folder = join(stateDirectory, "databases", fileNameOf(sandboxId));
+    this.log = new StatementLog(this.folder);
+  }
+
+  /** The place of a sandbox that was made. */
+  static of(stateDirectory: string, { sandboxId }: SandboxRef): DatabasePlace {
+    return new DatabasePlace(stateDirectory, sandboxId);
+  }
+
+  /** Makes the folder and the empty log. */
+  async make(): Promise<void> {
+    const problem = await claimPrivateFolder(join(this.folder, ".."));
+    if (problem !== null) throw new Error(`${join(this.folder, "..")} is ${problem}`);
+    await this.log.make();
+  }
+
+  get isThere(): boolean {
+    return existsSync(this.folder);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Everything that may stand prepared on the server. */
+  marks(): readonly PreparedMark[] {
+    return readRecordSync(this.#prepared, PREPARED)?.marks ?? [];
+  }
+
+  /** Notes how far a prepared transaction came; durable when the promise settles. */
+  async mark(name: string, state: PreparedMark["state"]): Promise<void> {
+    const others = this.marks().filter((mark) => mark.name !== name);
+    await writeRecord(this.#prepared, PREPARED, { marks: [...others, { name, state }] });
+  }
+
+  /** Forgets transactions that are settled. */
+  async unmark(...names: readonly string[]): Promise<void> {
+    const marks = this.marks().filter(({ name }) => !names.includes(name));
+    if (marks.length === this.marks().length) return;
+    await writeRecord(this.#prepared, PREPARED, { marks });
+  }
+
+  /** The commit that published the log; null when it is not published. */
+  committed(): CommittedMark | null {
+    return readRecordSync(this.#committed, COMMITTED);
+  }
+
+  async setCommitted(mark: CommittedMark | null): Promise<void> {
+    if (mark !== null) await writeRecord(this.#committed, COMMITTED, mark);
+    else rmSync(this.#committed, { force: true });
+  }
+
+  get #prepared(): string {
+    return join(this.folder, "prepared.json");
+  }
+
+  get #committed(): string {
+    return join(this.folder, "committed.json");
+  }
+}

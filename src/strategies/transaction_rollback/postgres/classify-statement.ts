@@ -1,0 +1,79 @@
+import { DatabaseError } from "../../../errors/index.ts";
+import type { LoggedStatement } from "../log-entry.ts";
+import type { Statement } from "./split-statements.ts";
+
+type Reason = DatabaseError["data"]["reason"];
+type Rule = readonly [words: RegExp, reason: Reason, why: string];
+
+const ENDS = "it would end the transaction of the sandbox";
+const OUTSIDE = "the server runs it outside of transactions only";
+const SESSION = "it changes the session, which ends with this call";
+const CLUSTER = "it changes the whole server, not only this database";
+
+/** What is refused, by its words; the first rule that fits tells why. */
+const REFUSED: readonly Rule[] = [
+  [/^(COMMIT|END|ROLLBACK|ABORT|BEGIN|START|PREPARE TRANSACTION)\b/, "endsTransaction", ENDS],
+  [
+    /^(SAVEPOINT|RELEASE)\b/,
+    "endsTransaction",
+    "savepoints are the sandbox's own: use checkpoints",
+  ],
+  [/^(VACUUM|CLUSTER|REINDEX|CHECKPOINT)\b/, "outsideTransaction", OUTSIDE],
+  [
+    /^(CREATE|DROP|ALTER) (DATABASE|TABLESPACE|SUBSCRIPTION|SYSTEM)\b/,
+    "outsideTransaction",
+    OUTSIDE,
+  ],
+  [/\bCONCURRENTLY\b/, "outsideTransaction", OUTSIDE],
+  [/^(CREATE|DROP|ALTER) (ROLE|USER|GROUP)\b/, "sideEffect", CLUSTER],
+  [/^(GRANT|REVOKE) (?!.* ON )/, "sideEffect", CLUSTER],
+  [
+    /^(SET|RESET|DISCARD|LOAD|PREPARE|EXECUTE|DEALLOCATE|DECLARE|FETCH|MOVE|CLOSE)\b/,
+    "session",
+    SESSION,
+  ],
+  [/^(NOTIFY|LISTEN|UNLISTEN)\b/, "sideEffect", "a prepared transaction cannot notify"],
+  [/\bPG_NOTIFY ?\(/, "sideEffect", "a prepared transaction cannot notify"],
+  [/\b(TEMP|TEMPORARY)\b/, "session", "temporary tables end with this call"],
+  [/\bSETVAL ?\(/, "sideEffect", "a sequence is set at once and for everybody"],
+  [/\bSET_CONFIG ?\(/, "session", SESSION],
+  [/\b(DBLINK\w*|LO_\w+) ?\(/, "sideEffect", "what it does is not taken back with the sandbox"],
+  [/^(COPY|LOCK|CALL)\b/, "notCaptured", "use INSERT, UPDATE and DELETE"],
+  [/^TRUNCATE\b/, "notCaptured", "use DELETE, which tells the rows that go"],
+  [/^(CREATE|ALTER|DROP) (FOREIGN|SERVER|PUBLICATION|EVENT TRIGGER)\b/, "sideEffect", CLUSTER],
+];
+
+const ROWS = /^(INSERT|UPDATE|DELETE|MERGE|SELECT|WITH|VALUES|TABLE|DO|EXPLAIN|\()/;
+const SCHEMA = /^(CREATE|ALTER|DROP|COMMENT|GRANT|REVOKE|REFRESH MATERIALIZED VIEW)\b/;
+
+/**
+ * Whether a statement changes rows or the schema.
+ * @throws DatabaseError (`DATABASE`) for what a sandbox cannot take; nothing was run.
+ */
+export function classifyStatement(statement: Statement): LoggedStatement["kind"] {
+  const { bare } = statement;
+  const rule = REFUSED.find(([words]) => words.test(bare));
+  if (rule !== undefined) throw refused(statement, rule[1], rule[2]);
+  if (SCHEMA.test(bare)) return "schema";
+  if (ROWS.test(bare)) return "rows";
+  throw refused(statement, "notCaptured", "it is none of the statements that a sandbox records");
+}
+
+/** The error for a statement that a sandbox cannot take. */
+export function refused(
+  { bare, position }: Pick<Statement, "bare" | "position">,
+  reason: Reason,
+  why: string,
+): DatabaseError {
+  const command = commandOf(bare);
+  return new DatabaseError(`Statement ${position} (${command}) is refused: ${why}`, {
+    data: { reason, position, command, sqlState: null },
+    operation: "write",
+    hint: "Nothing of the script was kept. docs/databases.md says what a sandbox can run.",
+  });
+}
+
+/** The first word of a statement. */
+export function commandOf(bare: string): string {
+  return /^\w+/.exec(bare)?.[0] ?? bare.slice(0, 1);
+}

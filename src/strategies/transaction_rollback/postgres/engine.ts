@@ -1,0 +1,213 @@
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  DatabaseError,
+  SandboxCreationError,
+  SandboxPathError,
+  describeThrown,
+} from "../../../errors/index.ts";
+import type { Connection } from "../connection.ts";
+import type { DatabaseEngine, Direction, RecordedStatements, ServerFacts } from "../engine.ts";
+import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import { Capture, failed } from "./capture.ts";
+import { classifyStatement } from "./classify-statement.ts";
+import { redo } from "./redo.ts";
+import { presentKey } from "./row-address.ts";
+import { lastNumbers, movedSequences } from "./sequences.ts";
+import { Session, applicationName, sqlStateOf } from "./session.ts";
+import { splitStatements } from "./split-statements.ts";
+
+const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
+const UNDEFINED_OBJECT = "42704";
+const PATIENCE_MS = 10_000;
+const IDENTITY = `(SELECT system_identifier::text FROM pg_control_system()) || ':'
+  || (SELECT oid::text FROM pg_database WHERE datname = current_database())`;
+const LISTED = "SELECT 1 FROM pg_prepared_xacts WHERE gid = $1 AND database = current_database()";
+/** The connections that may still be about to prepare: of a process that is dead, or that gave up waiting. */
+const OTHERS = "FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()";
+
+/** PostgreSQL: transactional schema changes, prepared transactions, exact row images. */
+export class PostgresEngine implements DatabaseEngine {
+  readonly #connection: Connection;
+  readonly #expected: string | null;
+
+  /** `expected` is the identity of the database that the log was made on; null while there is no log. */
+  constructor(connection: Connection, expected: string | null) {
+    this.#connection = connection;
+    this.#expected = expected;
+  }
+
+  async inspect(): Promise<ServerFacts> {
+    await using session = await this.#open();
+    const [facts = {}] = await session.run(
+      `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
+         current_database() AS database, current_setting('max_prepared_transactions') AS prepared,
+         current_setting('track_counts') AS counts, pg_is_in_recovery() AS standby,
+         has_database_privilege(current_database(), 'TEMP') AS temp,
+         ${IDENTITY} AS identity`,
+    );
+    for (const [isWrong, why, hint] of [
+      [Number(facts["number"]) < 130_000, "is older than 13", "Use PostgreSQL 13 or newer."],
+      [facts["standby"] === "t", "is a standby", "Connect to the primary."],
+      [facts["counts"] !== "on", "does not count rows", "Set track_counts = on."],
+      [facts["temp"] !== "t", "grants no temporary tables", "Grant TEMPORARY on the database."],
+      [
+        facts["prepared"] === "0",
+        "has no prepared transactions",
+        "Set max_prepared_transactions to at least 10 and restart the server.",
+      ],
+    ] as const) {
+      if (isWrong) throw this.#unfit(why, hint);
+    }
+    const { version, database, identity } = facts;
+    return {
+      engine: "postgres",
+      version: version ?? "",
+      database: database ?? "",
+      identity: digest(identity ?? ""),
+    };
+  }
+
+  async record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements> {
+    const statements = splitStatements(script);
+    // All of them before the first one runs.
+    for (const statement of statements) classifyStatement(statement);
+    await using session = await this.#begin(log);
+    const capture = new Capture(session);
+    await capture.prepare();
+    const before = await lastNumbers(session);
+    const done: LoggedStatement[] = [];
+    for (const statement of statements) done.push(await capture.run(statement));
+    const sequences = movedSequences(before, await lastNumbers(session));
+    return { statements: done, sequences };
+  }
+
+  async read(log: readonly LoggedWrite[], query: string): Promise<string> {
+    await using session = await this.#begin(log);
+    await session.run("SET TRANSACTION READ ONLY");
+    if (!QUERY.test(query)) return await this.#row(session, query);
+    const [statement, second] = splitStatements(query);
+    if (statement === undefined || second !== undefined) throw notOne();
+    try {
+      const rows = await session.run(
+        `SELECT row_to_json(cofferdam)::text AS row FROM (${statement.text}\n) cofferdam`,
+      );
+      return `[${rows.map(({ row }) => row ?? "null").join(",\n ")}]\n`;
+    } catch (cause) {
+      throw failed(statement, cause);
+    }
+  }
+
+  async attempt(log: readonly LoggedWrite[], direction: Direction): Promise<void> {
+    await using session = await this.#begin(log, direction);
+    await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+  }
+
+  async prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void> {
+    await using session = await this.#begin(log, direction, name);
+    await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+    await session.run(`PREPARE TRANSACTION ${literal(name)}`);
+  }
+
+  async isPrepared(name: string): Promise<boolean> {
+    await using session = await this.#open();
+    await endOthers(session, name);
+    return (await session.run(LISTED, [name])).length > 0;
+  }
+
+  async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<void> {
+    await using session = await this.#open();
+    try {
+      await session.run(`${decision} PREPARED ${literal(name)}`);
+    } catch (thrown) {
+      // Settled before, or by another; only the list tells, never the code.
+      if (sqlStateOf(thrown) !== UNDEFINED_OBJECT) throw thrown;
+      if ((await session.run(LISTED, [name])).length > 0) throw thrown;
+    }
+  }
+
+  async #row(session: Session, address: string): Promise<string> {
+    const row = await presentKey(session, address);
+    if (row !== null) return row;
+    throw new SandboxPathError(`There is no row ${address}`, {
+      data: { path: address, reason: "missing" },
+      operation: "read",
+      hint: "Give a query, or the path of a row as a diff shows it.",
+    });
+  }
+
+  #open(purpose?: string): Promise<Session> {
+    return Session.open(this.#connection, purpose);
+  }
+
+  /** Opens a transaction that shows the database as the log leaves it. */
+  async #begin(
+    log: readonly LoggedWrite[],
+    direction: Direction = "forward",
+    purpose?: string,
+  ): Promise<Session> {
+    const session = await this.#open(purpose);
+    try {
+      await session.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+      await this.#requireSame(session);
+      await redo(session, log, direction);
+      return session;
+    } catch (thrown) {
+      await session[Symbol.asyncDispose]();
+      throw thrown;
+    }
+  }
+
+  /** A connection may have been pointed elsewhere since the sandbox was made. */
+  async #requireSame(session: Session): Promise<void> {
+    const [row] = await session.run(`SELECT ${IDENTITY} AS identity`);
+    if (this.#expected === null || digest(row?.["identity"] ?? "") === this.#expected) return;
+    const { name } = this.#connection;
+    throw new DatabaseError(`The connection ${name} leads to another database now`, {
+      data: { reason: "otherDatabase", position: null, command: null, sqlState: null },
+      hint: "Point it to the database that the sandbox was made for, or clean the sandbox up.",
+    });
+  }
+
+  #unfit(why: string, hint: string): SandboxCreationError {
+    const { name } = this.#connection;
+    return new SandboxCreationError(`The server of the connection ${name} ${why}`, {
+      data: { stage: "server", residue: [] },
+      operation: "create",
+      hint,
+    });
+  }
+}
+
+/** Waits until nobody can prepare the transaction any more, so that the list tells the truth. */
+async function endOthers(session: Session, name: string): Promise<void> {
+  const own = [applicationName(name)];
+  await session.run(`SELECT pg_terminate_backend(pid) ${OTHERS}`, own);
+  const latest = Date.now() + PATIENCE_MS;
+  while ((await session.run(`SELECT 1 ${OTHERS}`, own)).length > 0) {
+    if (Date.now() > latest) {
+      throw new DatabaseError("A connection of the transaction could not be ended", {
+        data: { reason: "unreachable", position: null, command: null, sqlState: null },
+        hint: "End it on the server, then run recover.",
+      });
+    }
+    await pause(20);
+  }
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function notOne(): DatabaseError {
+  return new DatabaseError("A read takes one query", {
+    data: { reason: "failed", position: null, command: null, sqlState: null },
+    operation: "read",
+  });
+}
+
+/** Names of transactions are given as literals; ours have harmless characters only. */
+function literal(name: string): string {
+  if (!/^[\w:.-]{1,199}$/.test(name)) throw new Error(`${describeThrown(name)} is no name`);
+  return `'${name}'`;
+}

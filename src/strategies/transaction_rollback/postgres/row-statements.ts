@@ -1,0 +1,105 @@
+import type { RowEffect } from "../log-entry.ts";
+import type { Session } from "./session.ts";
+import type { Table } from "./tables.ts";
+
+/** Effects of one kind on one table, one after the other in the log. */
+export interface EffectRun {
+  readonly table: Table;
+  readonly kind: "insert" | "update" | "delete";
+  readonly effects: readonly RowEffect[];
+}
+
+/** What an effect does. */
+export function kindOf({ before, after }: RowEffect): EffectRun["kind"] {
+  if (before === null) return "insert";
+  return after === null ? "delete" : "update";
+}
+
+/** The rows of images, one record a row: `e` has the image and its number, `r` its columns. */
+function imagesOf({ name }: Table, parameter: string): string {
+  return `unnest(${parameter}::text[]) WITH ORDINALITY e(image, n) CROSS JOIN LATERAL (SELECT (e.image::${name}).*) r`;
+}
+
+function sameKey({ key }: Table, left: string, right: string): string {
+  return key.map((column) => `${left}.${column} = ${right}.${column}`).join(" AND ");
+}
+
+/** Applies effects whose rows all have a key, in one statement. Rows that are not as they were are left alone. */
+export async function applyRun(session: Session, run: EffectRun): Promise<void> {
+  const { table, kind, effects } = run;
+  const before = effects.map((effect) => effect.before);
+  const after = effects.map((effect) => effect.after);
+  const list = table.columns.join(", ");
+  if (kind === "insert") {
+    const values = table.columns.map((column) => `r.${column}`).join(", ");
+    await session.run(
+      `INSERT INTO ${table.name} (${list}) OVERRIDING SYSTEM VALUE SELECT ${values} FROM ${imagesOf(table, "$1")} ORDER BY e.n`,
+      [after],
+    );
+    return;
+  }
+  if (kind === "delete") {
+    await session.run(
+      `DELETE FROM ONLY ${table.name} t USING ${imagesOf(table, "$1")} WHERE ${sameKey(table, "t", "r")} AND t::text = e.image`,
+      [before],
+    );
+    return;
+  }
+  await session.run(
+    `UPDATE ONLY ${table.name} t SET ${assignments(table, "x")} FROM ${imagesOf(table, "$1")},
+       unnest($2::text[]) WITH ORDINALITY f(image, n) CROSS JOIN LATERAL (SELECT (f.image::${table.name}).*) x
+      WHERE e.n = f.n AND ${sameKey(table, "t", "r")} AND t::text = e.image`,
+    [before, after],
+  );
+}
+
+/** Applies one effect on a row that has no key: any one row of the same content will do. */
+export async function applyToEqualRow(
+  session: Session,
+  table: Table,
+  effect: RowEffect,
+): Promise<void> {
+  const one = `t.ctid = (SELECT o.ctid FROM ONLY ${table.name} o WHERE o::text = $1 LIMIT 1 FOR UPDATE)`;
+  if (effect.after === null) {
+    await session.run(`DELETE FROM ONLY ${table.name} t WHERE ${one}`, [effect.before]);
+    return;
+  }
+  await session.run(
+    `UPDATE ONLY ${table.name} t SET ${assignments(table, "x")} FROM (SELECT ($2::text::${table.name}).*) x WHERE ${one}`,
+    [effect.before, effect.after],
+  );
+}
+
+/** Locks the rows of images and gives the numbers, from 0, of those that are exactly so. */
+export async function lockEqual(
+  session: Session,
+  table: Table,
+  images: readonly string[],
+): Promise<ReadonlySet<number>> {
+  const rows = await session.run(
+    `SELECT e.n FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} t ON ${sameKey(table, "t", "r")}
+      WHERE t::text = e.image FOR UPDATE OF t`,
+    [images],
+  );
+  return new Set(rows.map(({ n }) => Number(n) - 1));
+}
+
+/** The present rows with the keys of images, by number from 0: the exact image and the row for people. */
+export async function presentRows(
+  session: Session,
+  table: Table,
+  images: readonly string[],
+): Promise<ReadonlyMap<number, { readonly image: string; readonly row: string }>> {
+  const rows = await session.run(
+    `SELECT e.n, t::text AS image, row_to_json(t, true)::text AS row
+       FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} t ON ${sameKey(table, "t", "r")}`,
+    [images],
+  );
+  return new Map(
+    rows.map(({ n, image, row }) => [Number(n) - 1, { image: image ?? "", row: `${row ?? ""}\n` }]),
+  );
+}
+
+function assignments({ assignable }: Table, source: string): string {
+  return assignable.map((column) => `${column} = ${source}.${column}`).join(", ");
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import type { Client } from "pg";
+import { DatabaseError, PlatformUnsupportedError, describeThrown } from "../../../errors/index.ts";
+import type { Connection } from "../connection.ts";
+
+/** Rows as the server writes them: every value is text. */
+export type TextRow = Readonly<Record<string, string | null>>;
+
+const CONNECT_MS = 10_000;
+const LOCK_MS = 10_000;
+/** Classes of errors that say that the connection, or the server, is gone. */
+const LOST = /^(08|57P0)/;
+
+/** One connection. Whoever opens it closes it. */
+export class Session implements AsyncDisposable {
+  readonly #client: Client;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Connects.
+   * @throws DatabaseError (`DATABASE`, reason `unreachable`), PlatformUnsupportedError without the client library.
+   */
+  static async open(connection: Connection, purpose = ""): Promise<Session> {
+    const { Client } = await loadClient();
+    const client = new Client({
+      connectionString: connection.url,
+      ...(connection.password() !== null && { password: connection.password() ?? "" }),
+      application_name: applicationName(purpose),
+      connectionTimeoutMillis: CONNECT_MS,
+      types: { getTypeParser: () => (value: string | null) => value },
+      options: `-c lock_timeout=${LOCK_MS} -c standard_conforming_strings=on -c client_encoding=UTF8`,
+    });
+    // A connection that is cut while nobody waits for an answer is told by the next call.
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+    } catch (cause) {
+      await client.end().catch(() => undefined);
+      throw unreachable(connection, cause);
+    }
+    return new Session(client);
+  }
+
+  /** Runs one statement; the server itself refuses a second one in it. */
+  async run(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+    const query = { text, values: [...values], queryMode: "extended" };
+    const { rows } = await this.#client.query<TextRow>(query);
+    return rows;
+  }
+
+  /** Runs one statement and tells how many rows it says that it changed. */
+  async count(text: string, values: readonly unknown[] = []): Promise<number> {
+    const query = { text, values: [...values], queryMode: "extended" };
+    return (await this.#client.query(query)).rowCount ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // The server rolls back what is open; a connection that is lost already has nothing more to close.
+    await this.#client.end().catch(() => undefined);
+  }
+}
+
+/** The name under which the server lists a connection. */
+export function applicationName(purpose: string): string {
+  if (purpose === "") return "cofferdam";
+  return `cofferdam ${createHash("sha256").update(purpose).digest("hex").slice(0, 32)}`;
+}
+
+/** The server's code of an error; null when it is not the server's. */
+export function sqlStateOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !("code" in thrown)) return null;
+  return typeof thrown.code === "string" && /^[0-9A-Z]{5}$/.test(thrown.code) ? thrown.code : null;
+}
+
+/** Whether an error says that the connection is gone. */
+export function isLost(thrown: unknown): boolean {
+  const state = sqlStateOf(thrown);
+  return state === null ? !(thrown instanceof DatabaseError) : LOST.test(state);
+}
+
+function unreachable(connection: Connection, cause: unknown): DatabaseError {
+  const message = `The database of the connection ${connection.name} cannot be reached: ${describeThrown(cause)}`;
+  return new DatabaseError(message, {
+    data: { reason: "unreachable", position: null, command: null, sqlState: sqlStateOf(cause) },
+    hint: "Check that the server runs, and the connection in the configuration.",
+    cause,
+  });
+}
+
+async function loadClient(): Promise<{ readonly Client: typeof Client }> {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    throw new PlatformUnsupportedError("The client library for PostgreSQL is not installed", {
+      data: { what: "pg", reason: "the package cannot be loaded" },
+      hint: "npm install pg",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,107 @@
+import type { RowEffect } from "../log-entry.ts";
+import type { Session, TextRow } from "./session.ts";
+
+/** A table as far as its rows are concerned. */
+export interface Table {
+  readonly schema: string;
+  readonly table: string;
+  /** Quoted, with its schema. */
+  readonly name: string;
+  /** The columns of the primary key, quoted; empty when there is none. */
+  readonly key: readonly string[];
+  /** All columns that can be given a value, quoted. */
+  readonly columns: readonly string[];
+  /** Those of them that an UPDATE may set. */
+  readonly assignable: readonly string[];
+  /** The user's triggers that would fire, with how they are enabled. */
+  readonly triggers: readonly { readonly name: string; readonly enabled: string }[];
+}
+
+const QUERY = `SELECT n.nspname AS schema, c.relname, format('%I.%I', n.nspname, c.relname) AS name,
+  (SELECT json_agg(quote_ident(a.attname) ORDER BY k.place)::text
+     FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
+    WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum) AS key,
+  (SELECT json_agg(quote_ident(a.attname) ORDER BY a.attnum)::text FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
+  (SELECT json_agg(quote_ident(a.attname) ORDER BY a.attnum)::text FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity <> 'a') AS assignable,
+  (SELECT json_agg(json_build_object('name', quote_ident(t.tgname), 'enabled', t.tgenabled))::text
+     FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')) AS triggers
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+`;
+
+/** Looks a table up; null when there is none. */
+export async function findTable(
+  session: Session,
+  { schema, table }: Pick<RowEffect, "schema" | "table">,
+): Promise<Table | null> {
+  const where = "WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')";
+  return tableIn(await session.run(`${QUERY} ${where}`, [schema, table]));
+}
+
+/** Looks a table up by its oid; null when there is none. */
+export async function tableOf(session: Session, oid: string): Promise<Table | null> {
+  return tableIn(await session.run(`${QUERY} WHERE c.oid = $1`, [oid]));
+}
+
+function tableIn([row]: readonly TextRow[]): Table | null {
+  if (row === undefined) return null;
+  return {
+    schema: row["schema"] ?? "",
+    table: row["relname"] ?? "",
+    name: row["name"] ?? "",
+    key: listOf<string>(row["key"]),
+    columns: listOf<string>(row["columns"]),
+    assignable: listOf<string>(row["assignable"]),
+    triggers: listOf<Table["triggers"][number]>(row["triggers"]),
+  };
+}
+
+/** How many rows of each table this transaction has touched so far, by table; what was rolled back included. */
+export interface Touched {
+  readonly schema: string;
+  readonly table: string;
+  readonly oid: string;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+}
+
+const TOUCHED = `SELECT schemaname, relname, relid, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_xact_all_tables
+ WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 AND schemaname !~ '^pg_(toast|temp)'`;
+
+/** The tables that this transaction has touched, by oid; cascades and triggers count. */
+export async function touchedTables(session: Session): Promise<ReadonlyMap<string, Touched>> {
+  const rows = await session.run(TOUCHED);
+  return new Map(
+    rows.map((row) => {
+      const touched = {
+        schema: row["schemaname"] ?? "",
+        table: row["relname"] ?? "",
+        oid: row["relid"] ?? "",
+        inserted: Number(row["n_tup_ins"]),
+        updated: Number(row["n_tup_upd"]),
+        deleted: Number(row["n_tup_del"]),
+      };
+      return [touched.oid, touched];
+    }),
+  );
+}
+
+/** What was touched between two looks. */
+export function touchedSince(
+  before: ReadonlyMap<string, Touched>,
+  after: ReadonlyMap<string, Touched>,
+): readonly Touched[] {
+  return [...after.values()].flatMap((now) => {
+    const then = before.get(now.oid);
+    const inserted = now.inserted - (then?.inserted ?? 0);
+    const updated = now.updated - (then?.updated ?? 0);
+    const deleted = now.deleted - (then?.deleted ?? 0);
+    return inserted + updated + deleted === 0 ? [] : [{ ...now, inserted, updated, deleted }];
+  });
+}
+
+function listOf<T>(json: string | null | undefined): readonly T[] {
+  return json === null || json === undefined ? [] : (JSON.parse(json) as T[]);
+}

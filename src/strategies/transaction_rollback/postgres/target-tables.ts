@@ -1,0 +1,42 @@
+import type { Session } from "./session.ts";
+import type { Statement } from "./split-statements.ts";
+
+const PLANNED = /^(INSERT|UPDATE|DELETE|MERGE|WITH)\b/;
+const NAMED = `SELECT c.oid::text AS oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind = 'r' AND (n.nspname, c.relname) IN (SELECT s, t FROM unnest($1::text[], $2::text[]) u(s, t))`;
+
+interface PlanNode {
+  readonly "Node Type"?: string;
+  readonly Schema?: string;
+  readonly "Relation Name"?: string;
+  readonly Plans?: readonly PlanNode[];
+  readonly "Target Tables"?: readonly PlanNode[];
+}
+
+/** The oids of the tables that a statement names as its targets; it is planned, not run. */
+export async function targetTables(
+  session: Session,
+  { bare, text }: Statement,
+): Promise<readonly string[]> {
+  if (!PLANNED.test(bare)) return [];
+  await session.run("SAVEPOINT cofferdam_plan");
+  try {
+    const [row] = await session.run(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`);
+    const plans = JSON.parse(row?.["QUERY PLAN"] ?? "[]") as readonly { readonly Plan: PlanNode }[];
+    const targets = plans.flatMap(({ Plan }) => targetsOf(Plan));
+    const schemas = targets.map(({ Schema }) => Schema ?? "");
+    const names = targets.map((target) => target["Relation Name"] ?? "");
+    const rows = await session.run(NAMED, [schemas, names]);
+    return rows.map(({ oid }) => oid ?? "");
+  } catch {
+    // The statement itself will tell what is wrong with it.
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_plan");
+    return [];
+  }
+}
+
+function targetsOf(node: PlanNode): readonly PlanNode[] {
+  const below = (node.Plans ?? []).flatMap(targetsOf);
+  if (node["Node Type"] !== "ModifyTable") return below;
+  return [node, ...(node["Target Tables"] ?? []), ...below];
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { Change, EntryState } from "../../model/change.ts";
+import type { LoggedWrite, RowEffect } from "./log-entry.ts";
+
+/** One changed row with both its contents. */
+export interface RowChange {
+  readonly change: Change;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The path of a table's rows in a diff. */
+export function tablePath({ schema, table }: Pick<RowEffect, "schema" | "table">): string {
+  return `${encodeURIComponent(schema)}.${encodeURIComponent(table)}`;
+}
+
+/** The path of a row: its table and its primary key, or a digest of the whole row where the table has no key. */
+export function rowPath(
+  effect: Pick<RowEffect, "schema" | "table">,
+  key: readonly string[] | null,
+  row: string | null,
+): string {
+  const name =
+    key === null ? `@${digest(row ?? "").slice(0, 16)}` : key.map(encodeURIComponent).join(",");
+  return `${tablePath(effect)}/${name}`;
+}
+
+/** A content as one side of a change. */
+export function contentState(content: string | null): EntryState | null {
+  if (content === null) return null;
+  const size = Buffer.byteLength(content);
+  return {
+    type: "file",
+    size,
+    mode: 0,
+    uid: 0,
+    gid: 0,
+    hash: digest(content),
+    target: null,
+    mtimeNs: "0",
+  };
+}
+
+/**
+ * What all writes together did, by row: the content before the first and after the last of them. A row that became what
+ * it was is no change. Statements that change the schema stand under `schema-changes/`, in their order.
+ */
+export function rowChanges(writes: readonly LoggedWrite[]): RowChange[] {
+  const rows = new Map<string, { before: string | null; after: string | null }>();
+  const statements: RowChange[] = [];
+  for (const statement of writes.flatMap((write) => write.statements)) {
+    if (statement.kind === "schema") {
+      const path = `schema-changes/${String(statements.length + 1).padStart(4, "0")}.sql`;
+      statements.push(described(path, null, `${statement.text.trim()}\n`));
+    }
+    for (const effect of statement.effects) follow(rows, effect);
+  }
+  const changed = [...rows].filter(([, { before, after }]) => before !== after);
+  return [
+    ...changed.map(([path, { before, after }]) => described(path, before, after)),
+    ...statements,
+  ];
+}
+
+/** Whether the writes would do anything. */
+export function hasEffects(writes: readonly LoggedWrite[]): boolean {
+  return writes.some(({ statements }) =>
+    statements.some(({ kind, effects }) => kind === "schema" || effects.length > 0),
+  );
+}
+
+function follow(
+  rows: Map<string, { before: string | null; after: string | null }>,
+  effect: RowEffect,
+): void {
+  const { keyBefore, keyAfter, rowBefore, rowAfter } = effect;
+  if (rowBefore !== null) {
+    const path = rowPath(effect, keyBefore, rowBefore);
+    const known = rows.get(path);
+    rows.set(path, { before: known === undefined ? rowBefore : known.before, after: null });
+  }
+  if (rowAfter !== null) {
+    const path = rowPath(effect, keyAfter, rowAfter);
+    rows.set(path, { before: rows.get(path)?.before ?? null, after: rowAfter });
+  }
+}
+
+function described(path: string, before: string | null, after: string | null): RowChange {
+  const change: Change = {
+    path,
+    kind: kindOf(before, after),
+    before: contentState(before),
+    after: contentState(after),
+  };
+  return { change, before, after };
+}
+
+function kindOf(before: string | null, after: string | null): Change["kind"] {
+  if (before === null) return "added";
+  return after === null ? "deleted" : "modified";
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,231 @@
+import type { StrategyCapabilities } from "../../contract/capabilities.ts";
+import { createDiffView } from "../../contract/diff-view.ts";
+import type { StrategyHost } from "../../contract/host.ts";
+import type {
+  CallOptions,
+  CommitOptions,
+  ProbeResult,
+  SandboxStrategy,
+  TransactionPart,
+} from "../../contract/strategy.ts";
+import { SandboxError, describeThrown } from "../../errors/index.ts";
+import type { PathInput } from "../../model/byte-path.ts";
+import type { Change } from "../../model/change.ts";
+import type { CommitResult } from "../../model/commit-result.ts";
+import type { DiffView } from "../../model/diff-view.ts";
+import type { Resource } from "../../model/resource.ts";
+import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
+import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
+import type { ConnectionSetting } from "./connection.ts";
+import { DatabaseCommit, type OpenDatabase } from "./database-commit.ts";
+import { asDatabaseError } from "./errors.ts";
+import type { LoggedWrite } from "./log-entry.ts";
+import { openEngine } from "./open-engine.ts";
+import { DatabasePlace } from "./place.ts";
+import { contentState, hasEffects, rowChanges } from "./row-changes.ts";
+
+/** Settings of the strategy. */
+export interface TransactionRollbackOptions {
+  readonly connections?: ReadonlyMap<string, ConnectionSetting>;
+}
+
+/**
+ * SQL databases. A sandbox is a durable log of statements and of what each did to every row. Every call shows the
+ * database as the log leaves it, in a transaction that is rolled back when the call ends, so that nothing holds locks
+ * between calls; a commit applies the log once more and prepares it.
+ */
+export class TransactionRollbackStrategy implements SandboxStrategy {
+  readonly capabilities: StrategyCapabilities = {
+    isolation: "full",
+    undoCommit: true,
+    prepare: true,
+    queries: true,
+    checkpoints: "native",
+    changeTracking: "exact",
+  };
+  readonly #host: StrategyHost;
+  readonly #connections: ReadonlyMap<string, ConnectionSetting>;
+  readonly #commits: DatabaseCommit;
+
+  constructor(host: StrategyHost, options: TransactionRollbackOptions = {}) {
+    this.#host = host;
+    this.#connections = options.connections ?? new Map<string, ConnectionSetting>();
+    this.#commits = new DatabaseCommit(host);
+  }
+
+  async create(planId: string, resource: Resource): Promise<SandboxRef> {
+    const facts = await openEngine(resource.location, this.#connections, null).inspect();
+    const { engine, version, database, identity } = facts;
+    const metadata = { connection: resource.location, engine, version, database };
+    const ref = this.#host.newRef(planId, resource, metadata, identity);
+    const place = DatabasePlace.of(this.#host.stateDirectory, ref);
+    try {
+      await place.make();
+      return ref;
+    } catch (thrown) {
+      place.remove();
+      throw thrown;
+    }
+  }
+
+  discardCreation(_planId: string, _resource: Resource, sandboxId: string): Promise<void> {
+    new DatabasePlace(this.#host.stateDirectory, sandboxId).remove();
+    return Promise.resolve();
+  }
+
+  async read(ref: SandboxRef, query: PathInput): Promise<Uint8Array> {
+    const { place, engine } = this.#open(ref);
+    try {
+      return Buffer.from(await engine.read(unpublished(place), textOf(query)), "utf8");
+    } catch (thrown) {
+      throw asDatabaseError(thrown, "read");
+    }
+  }
+
+  async write(ref: SandboxRef, name: PathInput, script: Uint8Array | string): Promise<Change> {
+    const { place, engine } = this.#open(ref);
+    const text = textOf(script);
+    const at = this.#host.clock.now().toISOString();
+    try {
+      const recorded = await engine.record(place.log.writes(), text);
+      const write = { name: textOf(name), at, ...recorded };
+      const isChange = hasEffects([write]) || Object.keys(recorded.sequences).length > 0;
+      if (isChange) await place.log.append(this.#host.ids.next(), write);
+      const kind = isChange ? "added" : "unchanged";
+      return { path: write.name, kind, before: null, after: contentState(text), at };
+    } catch (thrown) {
+      throw asDatabaseError(thrown, "write");
+    }
+  }
+
+  diff(ref: SandboxRef): Promise<DiffView> {
+    return Promise.resolve().then(() => {
+      const { place } = this.#open(ref);
+      return diffOf(ref, unpublished(place));
+    });
+  }
+
+  commit(ref: SandboxRef, options?: CommitOptions): Promise<CommitResult> {
+    return this.#host.commitAlone(this, ref, options);
+  }
+
+  undoCommit(ref: SandboxRef, options?: CallOptions): Promise<void> {
+    return this.#host.undoAlone(this, ref, options);
+  }
+
+  async rollback(ref: SandboxRef): Promise<void> {
+    await this.#open(ref).place.log.clear();
+  }
+
+  async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    await this.#open(ref).place.log.keep(checkpointId);
+  }
+
+  async restoreCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    await this.#open(ref).place.log.restore(checkpointId);
+  }
+
+  deleteCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
+    this.#open(ref).place.log.drop(checkpointId);
+    return Promise.resolve();
+  }
+
+  async cleanup(ref: SandboxRef): Promise<void> {
+    const database = this.#open(ref);
+    if (database.place.isThere) await this.#commits.release(database);
+    database.place.remove();
+  }
+
+  hasChanges(ref: SandboxRef): Promise<boolean> {
+    return Promise.resolve().then(() => hasEffects(unpublished(this.#open(ref).place)));
+  }
+
+  async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
+    const database = this.#open(ref);
+    const { expect } = options;
+    if (expect !== undefined && diffOf(ref, unpublished(database.place)).digest !== expect)
+      throw notAsReviewed();
+    return this.#commits.prepare(database, tx, options);
+  }
+
+  async fence(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    await this.#commits.fence(this.#open(ref), tx);
+  }
+
+  commitPrepared(ref: SandboxRef, tx: TransactionPart): Promise<CommitResult> {
+    return this.#commits.apply(this.#open(ref), tx);
+  }
+
+  async abandonPrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    await this.#commits.abandon(this.#open(ref), tx);
+  }
+
+  async reversePrepared(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    await this.#commits.reverse(this.#open(ref), tx);
+  }
+
+  async forget(ref: SandboxRef, tx: TransactionPart): Promise<void> {
+    await this.#commits.forget(this.#open(ref), tx);
+  }
+
+  async checkUndo(ref: SandboxRef): Promise<void> {
+    await this.#commits.checkUndo(this.#open(ref));
+  }
+
+  async dropUndo(ref: SandboxRef): Promise<boolean> {
+    const { place } = this.#open(ref);
+    const committed = place.committed();
+    if (committed === null) return false;
+    await place.setCommitted({ ...committed, undoable: false });
+    await place.log.erase();
+    return true;
+  }
+
+  /** Connects, and looks whether the server has what is needed. */
+  async probe(location?: string): Promise<ProbeResult> {
+    try {
+      const facts = await openEngine(location ?? "", this.#connections, null).inspect();
+      return { works: true, mode: `${facts.engine} ${facts.version}` };
+    } catch (thrown) {
+      const hint = thrown instanceof SandboxError && thrown.hint !== null ? thrown.hint : null;
+      return { works: false, reason: describeThrown(thrown), ...(hint !== null && { hint }) };
+    }
+  }
+
+  #open(ref: SandboxRef): OpenDatabase {
+    const connections = this.#connections;
+    return {
+      ref,
+      place: DatabasePlace.of(this.#host.stateDirectory, ref),
+      // Only when it is needed: without a connection one can still look at a diff, and clean up.
+      get engine() {
+        const { connection } = ref.metadata;
+        const name = typeof connection === "string" ? connection : "";
+        return openEngine(name, connections, ref.baseFingerprintId);
+      },
+    };
+  }
+}
+
+/** The writes that a commit would publish: after one there is nothing more. */
+function unpublished(place: DatabasePlace): readonly LoggedWrite[] {
+  return place.committed() === null ? place.log.writes() : [];
+}
+
+function diffOf(ref: SandboxRef, log: readonly LoggedWrite[]): DiffView {
+  const changes = rowChanges(log);
+  const byPath = new Map(changes.map((one) => [one.change.path, one]));
+  const content = (text: string | null | undefined): Promise<Uint8Array | null> =>
+    Promise.resolve(text === null || text === undefined ? null : Buffer.from(text, "utf8"));
+  return createDiffView({
+    sandboxId: ref.sandboxId,
+    base: ref.baseFingerprintId,
+    changes: changes.map(({ change }) => change),
+    readBefore: ({ path }) => content(byPath.get(path)?.before),
+    readAfter: ({ path }) => content(byPath.get(path)?.after),
+  });
+}
+
+function textOf(input: PathInput): string {
+  return typeof input === "string" ? input : Buffer.from(input).toString("utf8");
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Cofferdam, SandboxConflictError, SandboxRollbackError } from "../../../src/index.ts";
+import { PostgresServer } from "../../support/postgres-server.ts";
+import { type Ground, SHOP, makeGround, rowsOf } from "./fixture.ts";
+
+const SETUP =
+  "CREATE TABLE stock (id int PRIMARY KEY, amount int NOT NULL);" +
+  "CREATE TABLE parts (id int PRIMARY KEY, stock int REFERENCES stock ON DELETE CASCADE);" +
+  "INSERT INTO stock SELECT n, 10 * n FROM generate_series(1, 5) n; INSERT INTO parts VALUES (1, 1)";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function sandboxOf(
+  cofferdam: Cofferdam,
+  script: string,
+): Promise<ReturnType<Cofferdam["sandbox"]>> {
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  await sandbox.write("script.sql", script);
+  return sandbox;
+}
+
+const everything = (ground: Ground): string[] =>
+  ground.sql("SELECT s::text FROM stock s ORDER BY id; SELECT p::text FROM parts p ORDER BY id");
+
+describe("what somebody else changed", () => {
+  it.each([
+    ["a changed row", "UPDATE stock SET amount = 1 WHERE id = 2", "public.stock/2", "changed"],
+    ["a row that is gone", "DELETE FROM stock WHERE id = 2", "public.stock/2", "missing"],
+    ["a key that is taken", "INSERT INTO stock VALUES (9, 0)", "public.stock/9", "exists"],
+    [
+      "a row that a cascade would reach",
+      "INSERT INTO parts VALUES (7, 1)",
+      "public.parts",
+      "changed",
+    ],
+    ["a table that is gone", "DROP TABLE stock CASCADE", "public.stock", "missing"],
+  ])("refuses a commit over %s", async (_what, foreign, path, reason) => {
+    const ground = makeGround(server, SETUP);
+    await using cofferdam = await ground.open();
+    const script =
+      "UPDATE stock SET amount = amount + 1 WHERE id = 2; INSERT INTO stock VALUES (9, 9); DELETE FROM stock WHERE id = 1";
+    const sandbox = await sandboxOf(cofferdam, script);
+    ground.sql(foreign);
+    const committing = sandbox.commit();
+    await expect(committing).rejects.toBeInstanceOf(SandboxConflictError);
+    await expect(committing).rejects.toMatchObject({ code: "SANDBOX_CONFLICT" });
+    const error = (await committing.catch((thrown: unknown) => thrown)) as SandboxConflictError;
+    expect(error.data.originalRestored).toBe(true);
+    expect(error.data.conflicts).toContainEqual(expect.objectContaining({ path, reason }));
+    expect(ground.prepared()).toEqual([]);
+    expect((await sandbox.describe()).status).toBe("ACTIVE");
+    expect((await sandbox.diff()).isEmpty).toBe(false);
+  });
+
+  it("lets rows alone that the sandbox did not touch", async () => {
+    const ground = makeGround(server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = await sandboxOf(cofferdam, "UPDATE stock SET amount = 0 WHERE id = 2");
+    ground.sql("UPDATE stock SET amount = 7 WHERE id = 3; INSERT INTO stock VALUES (8, 8)");
+    expect(
+      rowsOf(await sandbox.read("SELECT amount FROM stock WHERE id IN (2, 3) ORDER BY id")),
+    ).toEqual([{ amount: 0 }, { amount: 7 }]);
+    await sandbox.commit();
+    expect(ground.sql("SELECT amount FROM stock ORDER BY id")).toEqual([
+      "10",
+      "0",
+      "7",
+      "40",
+      "50",
+      "8",
+    ]);
+  });
+});
+
+describe("taking a commit back", () => {
+  it("brings every row back in one transaction (R90)", async () => {
+    const ground = makeGround(server, SETUP);
+    await using cofferdam = await ground.open();
+    const before = everything(ground);
+    const sandbox = await sandboxOf(
+      cofferdam,
+      "DELETE FROM stock WHERE id = 1; UPDATE stock SET amount = -id; UPDATE stock SET id = id + 100 WHERE id > 3; INSERT INTO parts VALUES (2, 104)",
+    );
+    await sandbox.commit();
+    expect(everything(ground)).not.toEqual(before);
+    await sandbox.rollback();
+    expect(everything(ground)).toEqual(before);
+    expect((await sandbox.describe()).status).toBe("ROLLED_BACK");
+    expect(ground.prepared()).toEqual([]);
+  });
+
+  it("is refused when a row was changed since, and changes nothing (R90)", async () => {
+    const ground = makeGround(server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = await sandboxOf(cofferdam, "UPDATE stock SET amount = amount + 1");
+    await sandbox.commit();
+    ground.sql("UPDATE stock SET amount = 1000 WHERE id = 4");
+    const committed = everything(ground);
+    const rolling = sandbox.rollback();
+    await expect(rolling).rejects.toBeInstanceOf(SandboxRollbackError);
+    await expect(rolling).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      data: { reason: "foreignEdits", originalRestored: false, paths: ["public.stock/4"] },
+    });
+    expect(everything(ground)).toEqual(committed);
+    expect((await sandbox.describe()).status).toBe("COMMITTED");
+    const plan = await cofferdam.plan("plan");
+    const report = await plan.rollback();
+    expect(report.succeeded).toEqual([]);
+    expect(report.failed).toMatchObject({ shop: { code: "SANDBOX_ROLLBACK" } });
+    expect((await sandbox.describe()).status).toBe("COMMITTED");
+  });
+
+  it("is refused for a change of the schema, which is told with the commit (R90)", async () => {
+    const ground = makeGround(server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = await sandboxOf(
+      cofferdam,
+      "ALTER TABLE stock ADD COLUMN place text DEFAULT 'here'; UPDATE stock SET place = 'there' WHERE id = 1",
+    );
+    const result = await sandbox.commit();
+    expect(result.undoable.possible).toBe(false);
+    expect(ground.sql("SELECT place FROM stock WHERE id < 3 ORDER BY id")).toEqual([
+      "there",
+      "here",
+    ]);
+    await expect(sandbox.rollback()).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      data: { reason: "notUndoable", originalRestored: false },
+    });
+    expect((await sandbox.describe()).status).toBe("COMMITTED");
+  });
+});

@@ -1,0 +1,164 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chownSync, mkdirSync, openSync, closeSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { nobody } from "./nobody.ts";
+import { removeFolder } from "./remove-folder.ts";
+import { createTempFolder } from "./temp.ts";
+
+const INSTALLED = "/usr/lib/postgresql";
+const PATIENCE_MS = 30_000;
+
+/** A database of its own for one test, with the role that owns it. */
+export interface TestDatabase {
+  readonly name: string;
+  readonly role: string;
+  readonly password: string;
+  /** With role and password. */
+  readonly url: string;
+}
+
+/** Settings of a server that differ from the usual ones; the keys are those of postgresql.conf. */
+export type ServerSettings = Readonly<Record<string, string | number>>;
+
+/**
+ * A real PostgreSQL on loopback with its data in a temp folder, run by an ordinary user. Everything is flushed to disk as
+ * on any other server. Whoever starts it disposes it.
+ */
+export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #settings: ServerSettings;
+  readonly #password: string;
+  #process: ChildProcess | null = null;
+
+  private constructor(folder: string, port: number, settings: ServerSettings, password: string) {
+    this.#folder = folder;
+    this.port = port;
+    this.#settings = settings;
+    this.#password = password;
+  }
+
+  /** Makes a new server and waits until it answers. */
+  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
+    const folder = createTempFolder({ mode: 0o755 });
+    const data = join(folder, "data");
+    const password = randomBytes(12).toString("hex");
+    writeFileSync(join(folder, "password"), `${password}\n`);
+    mkdirSync(data, { mode: 0o700 });
+    if (isRoot()) chownSync(data, nobody.uid, nobody.gid);
+    const access = ["--auth=scram-sha-256", `--pwfile=${join(folder, "password")}`];
+    const form = ["--username=postgres", "--encoding=UTF8", "--locale=C"];
+    execFileSync(program("initdb"), ["-D", data, ...access, ...form], {
+      ...asServer(),
+      stdio: "pipe",
+    });
+    const server = new PostgresServer(folder, await freePort(), settings, password);
+    await server.resume();
+    return server;
+  }
+
+  /** Starts the process and waits until it answers. */
+  async resume(): Promise<void> {
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: "",
+      max_prepared_transactions: 20,
+      max_connections: 60,
+      shared_buffers: "16MB",
+      ...this.#settings,
+    };
+    const given = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const log = openSync(join(this.#folder, "log"), "a");
+    const args = ["-D", join(this.#folder, "data"), "-p", String(this.port), ...given];
+    this.#process = spawn(program("postgres"), args, {
+      ...asServer(),
+      stdio: ["ignore", log, log],
+    });
+    closeSync(log);
+    const latest = Date.now() + PATIENCE_MS;
+    while (!this.#answers()) {
+      if (Date.now() > latest) throw new Error(`no PostgreSQL on port ${this.port}`);
+      await pause(50);
+    }
+  }
+
+  /** Ends the server: `fast` in good order, `immediate` without a last checkpoint, as in a crash. */
+  async halt(how: "fast" | "immediate" = "fast"): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+    await ended;
+  }
+
+  /** Makes a database that belongs to a role of its own. */
+  createDatabase(): TestDatabase {
+    const name = `db_${randomBytes(6).toString("hex")}`;
+    const [role, password] = [`role_${name}`, randomBytes(12).toString("hex")];
+    this.sql("postgres", `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
+    this.sql("postgres", `CREATE DATABASE ${name} OWNER ${role}`);
+    const url = `postgres://${role}:${password}@127.0.0.1:${this.port}/${name}`;
+    return { name, role, password, url };
+  }
+
+  /** What psql answers: one text a row, columns separated by bars. */
+  sql(database: string | TestDatabase, statements: string): string[] {
+    const { name, role, password } =
+      typeof database === "string"
+        ? { name: database, role: "postgres", password: this.#password }
+        : database;
+    const where = ["-h", "127.0.0.1", "-p", String(this.port), "-U", role, "-d", name];
+    const how = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"];
+    const text = execFileSync("psql", [...how, ...where, "-f", "-"], {
+      input: statements,
+      env: { ...process.env, PGPASSWORD: password, PGCONNECT_TIMEOUT: "5" },
+      encoding: "utf8",
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    return text.split("\n").filter((line) => line !== "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.halt("immediate");
+    removeFolder(this.#folder);
+  }
+
+  #answers(): boolean {
+    try {
+      return this.sql("postgres", "SELECT 1")[0] === "1";
+    } catch {
+      // Not yet.
+      return false;
+    }
+  }
+}
+
+/** Debian keeps the programs of a server outside of the search path. */
+function program(name: string): string {
+  const [newest] = readdirSync(INSTALLED).sort((a, b) => Number(b) - Number(a));
+  if (newest === undefined) throw new Error(`no PostgreSQL below ${INSTALLED}: run scripts/setup`);
+  return join(INSTALLED, newest, "bin", name);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** A server refuses to be run by root. */
+function asServer(): { readonly uid?: number; readonly gid?: number } {
+  return isRoot() ? nobody : {};
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
