@@ -18,19 +18,19 @@ export class Connection {
     this.#setting = setting;
   }
 
-  get url(): string {
-    return this.#setting.url;
-  }
-
   /** The scheme of the URL. */
   get scheme(): string {
-    return /^([a-z][a-z0-9+.-]*):/i.exec(this.url)?.[1]?.toLowerCase() ?? "";
+    return /^([a-z][a-z0-9+.-]*):/i.exec(this.#setting.url)?.[1]?.toLowerCase() ?? "";
   }
 
-  /** The password of the file, read anew each time; null when there is no file. */
-  password(): string | null {
-    const { passwordFile } = this.#setting;
-    if (passwordFile === null) return null;
-    return readFileSync(passwordFile, "utf8").split(/\r?\n/, 1)[0] ?? "";
+  /** The URL with the password of the file, which is read anew each time. */
+  address(): string {
+    const { url, passwordFile } = this.#setting;
+    if (passwordFile === null) return url;
+    const whole = new URL(url);
+    whole.password = encodeURIComponent(
+      readFileSync(passwordFile, "utf8").split(/\r?\n/, 1)[0] ?? "",
+    );
+    return whole.href;
   }
 }

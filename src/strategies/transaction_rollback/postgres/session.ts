@@ -26,8 +26,7 @@ export class Session implements AsyncDisposable {
   static async open(connection: Connection, purpose = ""): Promise<Session> {
     const { Client } = await loadClient();
     const client = new Client({
-      connectionString: connection.url,
-      ...(connection.password() !== null && { password: connection.password() ?? "" }),
+      connectionString: connection.address(),
       application_name: applicationName(purpose),
       connectionTimeoutMillis: CONNECT_MS,
       types: { getTypeParser: () => (value: string | null) => value },

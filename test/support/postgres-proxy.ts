@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+
+/** What a proxy watches for, and what happens then; once. */
+export interface ProxyFault {
+  /** Words of a statement. */
+  readonly statement: string;
+  /** Before the server hears of it, or when its answer is there and was not passed on. */
+  readonly when: "before" | "after";
+  /** Both sides of the connection are cut after this. */
+  readonly act?: () => void;
+}
+
+/** Stands between a client and a real server and cuts the connection at a chosen statement. */
+export class PostgresProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #target: number;
+  #fault: ProxyFault | null = null;
+  #fired = 0;
+
+  private constructor(target: number) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#serve(client));
+  }
+
+  /** Listens on a port of its own. */
+  static async start(target: number): Promise<PostgresProxy> {
+    const proxy = new PostgresProxy(target);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many faults happened. */
+  get fired(): number {
+    return this.#fired;
+  }
+
+  /** Arms the next fault. */
+  arm(fault: ProxyFault): void {
+    this.#fault = fault;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #serve(client: Socket): void {
+    const server = connect(this.#target, "127.0.0.1");
+    const cut = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on("error", cut);
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        cut();
+      });
+    }
+    let awaited: ProxyFault | null = null;
+    const fire = (fault: ProxyFault): void => {
+      this.#fired += 1;
+      fault.act?.();
+      cut();
+    };
+    client.on("data", (bytes) => {
+      const fault = this.#fault;
+      if (fault !== null && bytes.includes(fault.statement)) {
+        this.#fault = null;
+        if (fault.when === "before") return fire(fault);
+        awaited = fault;
+      }
+      server.write(bytes);
+    });
+    server.on("data", (bytes) => {
+      // The answer to a statement ends with the tag of what was done.
+      if (awaited !== null && bytes.includes(awaited.statement)) fire(awaited);
+      else client.write(bytes);
+    });
+  }
+}
