@@ -99,6 +99,11 @@ export interface ProbeResult {
 export interface SandboxStrategy {
   /** What this strategy promises. Absent means: nothing. */
   readonly capabilities?: StrategyCapabilities;
+  /**
+   * What it promises for one sandbox, where that depends on the resource; told from the ref alone, always the same.
+   * Without it `capabilities` holds for all. The methods must be those of `capabilities`.
+   */
+  capabilitiesOf?(ref: SandboxRef): StrategyCapabilities;
 
   /** Makes a sandbox and leaves the resource untouched. On failure it removes everything it made. */
   create(planId: string, resource: Resource, options?: CallOptions): Promise<SandboxRef>;
@@ -156,15 +161,25 @@ export interface SandboxStrategy {
   abandonPrepared?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
   /** Capability `prepare`: takes back what `commitPrepared` did in part. Idempotent. */
   reversePrepared?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
-  /** Capability `prepare`: drops what is no longer needed. Called only after the outcome is recorded. */
+  /**
+   * Capability `prepare`: drops what is no longer needed. Called only after the outcome is recorded. With `decides`,
+   * where it may be left out: drops what was kept of the decision, whichever it was. Idempotent.
+   */
   forget?(ref: SandboxRef, tx: TransactionPart): Promise<void>;
 
-  /** Capability `decides`: commits these members of its group in one go; that commit is the decision of the whole plan. */
+  /**
+   * Capability `decides`: commits these members of its group in one go (or, when `tx.kind` is `undo`, takes their last
+   * commit back), together with a durable mark for `tx.gid`; that is the decision of the whole plan. Refuses when the
+   * mark is there already. Everybody else is prepared by then, and can be given up when it throws.
+   */
   commitDeciding?(
     refs: readonly SandboxRef[],
     tx: TransactionPart,
   ): Promise<readonly CommitResult[]>;
-  /** Capability `decides`: what was decided; records `propose` first when nothing was, so that a late commit loses. */
+  /**
+   * Capability `decides`: what was decided for `tx.gid`; records `propose` first when nothing was, so that a late commit
+   * loses. Asked when `commitDeciding` threw, and by recovery. While it throws, the outcome of the plan is in doubt.
+   */
   decided?(
     refs: readonly SandboxRef[],
     tx: TransactionPart,

@@ -29,6 +29,8 @@ export type InFlight =
       readonly transaction: string | null;
       /** The resource is as before the commit: only the workspace is left to reset. */
       readonly undone: boolean;
+      /** Part of one transaction with others of the plan: that alone tells how it ended. */
+      readonly together?: true;
     }
   | {
       readonly operation: "restoreCheckpoint";

@@ -14,6 +14,15 @@ export interface UndoneCommit {
   readonly record: Json;
 }
 
+/**
+ * How a member takes part that cannot prepare.
+ *
+ * - `early`: its commit is done before the decision, and taken back when that is to abort.
+ * - `deciding`: what it does is the decision.
+ * - `late`: its undo, which can be repeated, is done first after the decision.
+ */
+export type MemberWay = "early" | "deciding" | "late";
+
 /** One sandbox of a transaction. */
 export interface IntentMember {
   readonly ref: SandboxRef;
@@ -22,8 +31,8 @@ export interface IntentMember {
   /** What the strategy prepared; null until then. */
   readonly record: Json;
   readonly undoes: UndoneCommit | null;
-  /** `early`: cannot prepare; committed before the decision, and undone when that is to abort. */
-  readonly way?: "early";
+  /** How a member takes part that cannot prepare; absent for all others. */
+  readonly way?: MemberWay;
 }
 
 /** What a transaction is about to do: version 1 of the content before any prepare, version 2 after the last. */

@@ -1,4 +1,4 @@
-import { withDefaults } from "../contract/capabilities.ts";
+import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { CommitOptions } from "../contract/strategy.ts";
 import {
   DatabaseInUseError,
@@ -92,7 +92,7 @@ export async function finish(
   message: string | null = null,
 ): Promise<CommitResult> {
   const { ref } = record;
-  const { undoCommit: undoable } = withDefaults(raw.capabilities);
+  const { undoCommit: undoable } = capabilitiesOf(raw, ref);
   const result = completeResult(given, ref, { message, at: timestamp(engine), undoable });
   const transaction = transactionOf(record);
   const { log } = engine;
@@ -149,7 +149,7 @@ async function isAsBefore(
   thrown: unknown,
 ): Promise<boolean> {
   const { engine, raw } = guarded;
-  const { prepare, undoCommit } = withDefaults(raw.capabilities);
+  const { prepare, undoCommit } = capabilitiesOf(raw, record.ref);
   const transaction = transactionOf(record);
   // A transaction that is cleared away without an outcome has touched nothing, or has taken it back.
   if (prepare) return transaction !== null && !engine.log.isRunning(transaction);

@@ -7,7 +7,7 @@ export interface InterruptedTransaction {
   readonly kind: TransactionKind | null;
   /** UTC, ISO 8601; null where it is not known. */
   readonly since: string | null;
-  /** What was decided; null: nothing, so it will be taken back. */
+  /** What was decided; null: nothing, so it will be taken back unless a member whose own commit decides says otherwise. */
   readonly decision: "COMMIT" | "ABORT" | null;
   /** The real resources that it is about. */
   readonly locations: readonly string[];

@@ -1,4 +1,4 @@
-import { withDefaults } from "../contract/capabilities.ts";
+import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { SandboxError } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
@@ -40,7 +40,7 @@ async function obstacleOf(
   { raw, name }: Guarded,
   { ref, lastResult }: SandboxRecord,
 ): Promise<SandboxError | null> {
-  if (!withDefaults(raw.capabilities).undoCommit)
+  if (!capabilitiesOf(raw, ref).undoCommit)
     return rollbackError("notUndoable", `The strategy ${name} cannot take a commit back`);
   if (lastResult?.noop === true) return null;
   if (lastResult?.undoable.possible === false)

@@ -44,9 +44,10 @@ export async function recoverTransaction(engine: Engine, ulid: string): Promise<
     await run.reverse();
     return "aborted";
   }
-  const decision = transaction.decision() ?? (await transaction.decide("ABORT"));
+  const isPrepared = intent.phase === "prepared";
+  const decision = transaction.decision() ?? (await run.settleDecision(isPrepared));
   if (decision === "ABORT") {
-    await run.abort(intent.phase === "prepared");
+    await run.abort(isPrepared);
     return "aborted";
   }
   await run.apply("leave");

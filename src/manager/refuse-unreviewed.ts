@@ -1,4 +1,4 @@
-import { withDefaults } from "../contract/capabilities.ts";
+import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { CommitOptions } from "../contract/strategy.ts";
 import { SandboxCommitError } from "../errors/index.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
@@ -13,7 +13,7 @@ export async function refuseUnreviewed(
   ref: SandboxRef,
   { expect, ...options }: CommitOptions,
 ): Promise<void> {
-  if (expect === undefined || withDefaults(raw.capabilities).prepare) return;
+  if (expect === undefined || capabilitiesOf(raw, ref).prepare) return;
   const { digest } = await raw.diff(ref, options);
   if (digest === expect) return;
   const message = "The sandbox changed after it was reviewed; nothing was published";

@@ -1,4 +1,4 @@
-import { withDefaults } from "../contract/capabilities.ts";
+import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { CallOptions } from "../contract/strategy.ts";
 import { SandboxError, SandboxRollbackError, describeThrown } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
@@ -131,7 +131,7 @@ async function undo(
   options: CallOptions,
 ): Promise<SandboxRecord> {
   const { engine, raw, name } = guarded;
-  const { undoCommit: isUndoable } = withDefaults(raw.capabilities);
+  const { undoCommit: isUndoable } = capabilitiesOf(raw, before.ref);
   if (!isUndoable || raw.undoCommit === undefined) {
     throw rollbackError("notUndoable", `The strategy ${name} cannot take a commit back`, {
       hint: "The resource stays as it was committed.",
@@ -186,7 +186,7 @@ async function settleFailedUndo(
   const outcome = transaction === null ? null : engine.log.outcomeOf(transaction);
   // The strategy threw after its own transaction was decided and applied.
   if (outcome?.outcome === "committed") return;
-  const isSettled = withDefaults(raw.capabilities).prepare
+  const isSettled = capabilitiesOf(raw, record.ref).prepare
     ? transaction !== null && !engine.log.isRunning(transaction)
     : thrown instanceof SandboxRollbackError && thrown.data.reason !== "io";
   const error = inContext(asRollbackError(thrown), record.ref);

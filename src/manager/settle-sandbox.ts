@@ -1,4 +1,4 @@
-import { withDefaults } from "../contract/capabilities.ts";
+import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { TransactionPart } from "../contract/strategy.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import { finish, resultIn, transactionOf } from "./commit-sandbox.ts";
@@ -54,9 +54,9 @@ async function settleRestore(guarded: Guarded, record: SandboxRecord): Promise<S
 
 async function settleCommit(guarded: Guarded, record: SandboxRecord): Promise<SandboxRecord> {
   const { engine, raw } = guarded;
-  const { prepare, outcome, undoCommit } = withDefaults(raw.capabilities);
+  const { prepare, outcome, undoCommit } = capabilitiesOf(raw, record.ref);
   const backToEdits = { inFlight: null, lastError: null };
-  const told = prepare ? preparedOutcome(guarded, record) : null;
+  const told = prepare || isTogether(record) ? transactionOutcome(guarded, record) : null;
   const answer =
     told ?? (outcome ? await raw.outcome?.(record.ref, partOf(guarded, record)) : "unknown");
   if (answer === "committed") {
@@ -72,15 +72,20 @@ async function settleCommit(guarded: Guarded, record: SandboxRecord): Promise<Sa
   return record.status === "ERRORED" ? record : moveRecord(engine, record, "ERRORED");
 }
 
+/** Whether a transaction over several sandboxes has settled this one as well, whatever its strategy can do. */
+function isTogether({ inFlight }: SandboxRecord): boolean {
+  return inFlight !== null && "together" in inFlight;
+}
+
 /** Without an outcome on disk nothing was committed. */
-function preparedOutcome(guarded: Guarded, record: SandboxRecord): "committed" | "aborted" {
+function transactionOutcome(guarded: Guarded, record: SandboxRecord): "committed" | "aborted" {
   return doneOf(guarded, record)?.outcome ?? "aborted";
 }
 
 async function undoHappened(guarded: Guarded, record: SandboxRecord): Promise<boolean> {
   const { raw } = guarded;
-  if (withDefaults(raw.capabilities).prepare) {
-    return preparedOutcome(guarded, record) === "committed";
+  if (capabilitiesOf(raw, record.ref).prepare || isTogether(record)) {
+    return transactionOutcome(guarded, record) === "committed";
   }
   // Idempotent by contract: it finishes what it had begun.
   await raw.undoCommit?.(record.ref);

@@ -1,12 +1,13 @@
-import { withDefaults } from "../contract/capabilities.ts";
 import type { CommitOptions, SandboxStrategy, TransactionPart } from "../contract/strategy.ts";
-import type { Intent, IntentMember, TransactionKind } from "../journal/transaction-record.ts";
-import { resourceRoot } from "../journal/resource-root.ts";
-import { toBytePath } from "../model/byte-path.ts";
+import type {
+  Decision,
+  Intent,
+  IntentMember,
+  TransactionKind,
+} from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
-import type { DiffView } from "../model/diff-view.ts";
-import type { Json } from "../model/sandbox-ref.ts";
-import { fingerprintPaths } from "../tree/fingerprint-paths.ts";
+import type { Json, SandboxRef } from "../model/sandbox-ref.ts";
+import { type StateBefore, commitEarly, undoEarly } from "./early-member.ts";
 
 /** One sandbox of a transaction together with the strategy that does its part. */
 export interface Member extends IntentMember {
@@ -27,6 +28,8 @@ export interface MemberContext {
 /** How far a transaction came, by number of the member; for reports. */
 export interface MemberProgress {
   failedAt: number | null;
+  /** What that one threw. */
+  failure: unknown;
   /** In the order in which they took effect. */
   readonly applied: number[];
   /** Taken back and checked. */
@@ -41,7 +44,14 @@ export type TellProgress = (phase: "prepare" | "apply", done: number) => void;
 
 /** The progress of a transaction that has not begun. */
 export function noProgress(): MemberProgress {
-  return { failedAt: null, applied: [], undone: [], undoFailed: new Map(), noop: new Set() };
+  return {
+    failedAt: null,
+    failure: null,
+    applied: [],
+    undone: [],
+    undoFailed: new Map(),
+    noop: new Set(),
+  };
 }
 
 /** The calls of all members, in order; every one of them may be repeated, except the commits of early members. */
@@ -81,7 +91,7 @@ export class Members {
   async prepare(options: CommitOptions, check: () => void): Promise<void> {
     const prepared: Member[] = [];
     for (const [at, member] of this.#members.entries()) {
-      if (member.way === "early") {
+      if (member.way !== undefined) {
         prepared.push(member);
         continue;
       }
@@ -105,22 +115,22 @@ export class Members {
   /** Verifies every member right before the decision. */
   async fence(options: CommitOptions, check: () => void): Promise<void> {
     for (const [at, { strategy, ref, way }] of this.#members.entries()) {
-      if (way === "early") continue;
+      if (way === "early" || way === "deciding") continue;
       await this.#noting(at, async () => {
         check();
-        await callOf(strategy, "fence")(ref, this.#part(at), options);
+        if (way === "late") await strategy.checkUndo?.(ref, options);
+        else await callOf(strategy, "fence")(ref, this.#part(at), options);
       });
     }
   }
 
   /** Commits the members that cannot prepare, while everybody else can still be given up. */
   async commitEarly(options: CommitOptions, check: () => void): Promise<void> {
-    for (const [at, { strategy, ref, location, way }] of this.#members.entries()) {
-      if (way !== "early") continue;
+    for (const [at, member] of this.#members.entries()) {
+      if (member.way !== "early") continue;
       await this.#noting(at, async () => {
         check();
-        this.#states.set(at, stateBefore(location, await strategy.diff(ref, options)));
-        const result = await strategy.commit(ref, options);
+        const result = await commitEarly(member, options, (before) => this.#states.set(at, before));
         if (isNoop(result)) this.#progress.noop.add(at);
         this.#results.set(at, result);
         this.#progress.applied.push(at);
@@ -147,14 +157,58 @@ export class Members {
     return failures;
   }
 
+  /** Whether what some member does is the decision. */
+  get hasDeciding(): boolean {
+    return this.#deciding.length > 0;
+  }
+
+  /** Lets the deciding members decide, all in one step. A failure leaves open what counts: ask `decided`. */
+  async commitDeciding(): Promise<void> {
+    const { at, strategy, refs } = this.#decider();
+    const results = await this.#noting(at, () =>
+      callOf(strategy, "commitDeciding")(refs, this.#part(at)),
+    );
+    for (const [index, { at: own }] of this.#deciding.entries()) {
+      const result = results[index];
+      if (result !== undefined) this.#results.set(own, result);
+      this.#progress.applied.push(own);
+    }
+  }
+
+  /** What the deciding members decided; from now on they abort when they had not. */
+  decided(): Promise<Decision> {
+    const { at, strategy, refs } = this.#decider();
+    return callOf(strategy, "decided")(refs, this.#part(at), "ABORT");
+  }
+
+  /** The numbers of the members in the order in which they are applied: first those that cannot go back. */
+  get applyOrder(): readonly number[] {
+    const isLate = (at: number): boolean => this.#at(at).way === "late";
+    const all = [...this.#members.keys()];
+    return [...all.filter(isLate), ...all.filter((at) => !isLate(at))];
+  }
+
   /** Applies one member. */
   async apply(at: number): Promise<CommitResult | null> {
     const { strategy, ref, way } = this.#at(at);
-    if (way === "early") return this.#results.get(at) ?? null;
-    const result = await callOf(strategy, "commitPrepared")(ref, this.#part(at));
+    if (way === "early" || way === "deciding") return this.#results.get(at) ?? null;
+    const result =
+      way === "late"
+        ? await undoLate(strategy, ref)
+        : await callOf(strategy, "commitPrepared")(ref, this.#part(at));
     this.#progress.applied.push(at);
     this.#tell?.("apply", this.#progress.applied.length);
     return result;
+  }
+
+  /** Whether a late member was taken back, which nothing can reverse. */
+  get hasAppliedLate(): boolean {
+    return this.#progress.applied.some((at) => this.#at(at).way === "late");
+  }
+
+  /** Whether this member is a late one. */
+  isLate(at: number): boolean {
+    return this.#at(at).way === "late";
   }
 
   /** What a member answers that has nothing to do. */
@@ -169,6 +223,8 @@ export class Members {
     const failures: unknown[] = [];
     for (let at = this.#members.length - 1; at >= 0; at -= 1) {
       const { strategy, ref, way } = this.#at(at);
+      // Late ones have done nothing where anything is reversed, and deciding ones never are.
+      if (way === "late" || way === "deciding") continue;
       // Early members took effect before the first of the others.
       if (way === undefined && at >= count) continue;
       try {
@@ -202,9 +258,11 @@ export class Members {
   async #each(method: "abandonPrepared" | "forget"): Promise<readonly unknown[]> {
     const failures: unknown[] = [];
     for (const [at, { strategy, ref, way }] of this.#members.entries()) {
-      if (way === "early") continue;
+      if (way === "early" || way === "late") continue;
       try {
-        await callOf(strategy, method)(ref, this.#part(at));
+        // What a deciding member keeps of a decision is not needed any more, whatever it was.
+        if (way === "deciding") await strategy.forget?.(ref, this.#part(at));
+        else await callOf(strategy, method)(ref, this.#part(at));
       } catch (error) {
         failures.push(error);
       }
@@ -212,16 +270,8 @@ export class Members {
     return failures;
   }
 
-  /** A missing exception is no proof: the changes must be there again, and the resource what it was. */
   async #undoOne(at: number): Promise<void> {
-    const { strategy, ref, location } = this.#at(at);
-    const { outcome } = withDefaults(strategy.capabilities);
-    if (outcome && (await strategy.outcome?.(ref, this.#part(at))) === "aborted") return;
-    await strategy.undoCommit?.(ref);
-    const before = this.#states.get(at);
-    if (before !== undefined && !isAsBefore(location, before, await strategy.diff(ref))) {
-      throw new Error("the strategy did not bring the resource back");
-    }
+    await undoEarly(this.#at(at), this.#part(at), this.#states.get(at) ?? null);
     this.#progress.undone.push(at);
   }
 
@@ -229,14 +279,29 @@ export class Members {
     try {
       return await work();
     } catch (thrown) {
-      this.#progress.failedAt ??= at;
+      this.noteFailure(at, thrown);
       throw thrown;
     }
   }
 
-  /** Remembers which member failed. */
-  noteFailure(at: number): void {
-    this.#progress.failedAt ??= at;
+  /** Remembers which member failed first, and why. */
+  noteFailure(at: number, thrown: unknown): void {
+    if (this.#progress.failedAt !== null) return;
+    this.#progress.failedAt = at;
+    this.#progress.failure = thrown;
+  }
+
+  get #deciding(): readonly (Member & { readonly at: number })[] {
+    return this.#members
+      .map((member, at) => ({ ...member, at }))
+      .filter(({ way }) => way === "deciding");
+  }
+
+  /** The strategy that decides for all of its group, called as the first of them. */
+  #decider(): { at: number; strategy: SandboxStrategy; refs: readonly SandboxRef[] } {
+    const [first] = this.#deciding;
+    if (first === undefined) throw new RangeError("no member decides");
+    return { at: first.at, strategy: first.strategy, refs: this.#deciding.map(({ ref }) => ref) };
   }
 
   #at(at: number): Member {
@@ -271,33 +336,23 @@ function isNoop(record: unknown): boolean {
   );
 }
 
-/** What is compared before a commit and after its undo. */
-interface StateBefore {
-  readonly digest: string;
-  readonly changes: DiffView["changes"];
-  /** Of the real paths that are going to change; null where the resource has none. */
-  readonly fingerprint: string | null;
-}
-
-function stateBefore(location: string, { digest, changes }: DiffView): StateBefore {
-  return { digest, changes, fingerprint: fingerprintOf(location, changes) };
-}
-
-function isAsBefore(location: string, before: StateBefore, now: DiffView): boolean {
-  return (
-    now.digest === before.digest && fingerprintOf(location, before.changes) === before.fingerprint
-  );
-}
-
-function fingerprintOf(location: string, changes: DiffView["changes"]): string | null {
-  const root = resourceRoot(location);
-  return root === null ? null : fingerprintPaths(toBytePath(root.folder), changes);
+async function undoLate(strategy: SandboxStrategy, ref: SandboxRef): Promise<null> {
+  await callOf(strategy, "undoCommit")(ref);
+  return null;
 }
 
 type PhaseMethod =
-  "prepare" | "fence" | "commitPrepared" | "abandonPrepared" | "reversePrepared" | "forget";
+  | "prepare"
+  | "fence"
+  | "commitPrepared"
+  | "abandonPrepared"
+  | "reversePrepared"
+  | "forget"
+  | "commitDeciding"
+  | "decided"
+  | "undoCommit";
 
-/** A method that the capability `prepare` promised, bound to its strategy. */
+/** A method that a capability promised, bound to its strategy. */
 function callOf<M extends PhaseMethod>(
   strategy: SandboxStrategy,
   method: M,

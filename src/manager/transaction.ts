@@ -6,7 +6,7 @@ import {
   describeThrown,
 } from "../errors/index.ts";
 import type { OpenTransaction } from "../journal/open-transaction.ts";
-import type { Done, TransactionKind } from "../journal/transaction-record.ts";
+import type { Decision, Done, TransactionKind } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { Json } from "../model/sandbox-ref.ts";
 import { type Engine, timestamp } from "./engine.ts";
@@ -65,6 +65,11 @@ export async function runTransaction(
   return await run.run({ ...job.options, signal }, tell);
 }
 
+const WARNINGS = {
+  apply: "The commit is decided, but not all of it is in place",
+  finish: "The commit is complete, its clean-up is not",
+} as const;
+
 type Tell = (name: string, data?: { readonly [key: string]: Json }) => void;
 
 function teller(engine: Engine, { planId, ulid, kind, members }: TransactionJob): Tell {
@@ -120,20 +125,39 @@ export class TransactionRun {
     return this.apply("takeBack");
   }
 
-  /** Follows the decision to commit. A member that fails twice is taken back with all others, or left to recovery. */
+  /**
+   * Follows the decision to commit. A member that fails twice is taken back with all others, or left to recovery. Where
+   * a member has decided there is no way back: the others are applied all the same, and recovery does the rest.
+   */
   async apply(onFailure: "takeBack" | "leave"): Promise<Results> {
-    const results: (CommitResult | null)[] = [];
-    for (let at = 0; at < this.#members.count; at += 1) {
+    const results: (CommitResult | null)[] = Array.from(
+      { length: this.#members.count },
+      () => null,
+    );
+    const failures: unknown[] = [];
+    for (const at of this.#members.applyOrder) {
       try {
-        results.push(await this.#applyPersistently(at));
+        results[at] = await this.#applyPersistently(at);
       } catch (thrown) {
-        this.#members.noteFailure(at);
-        if (onFailure === "leave") throw thrown;
-        if (this.#canOnlyGoOn(thrown)) throw this.#left(thrown, false);
-        await this.#takeBack(at + 1, thrown);
+        this.#members.noteFailure(at, thrown);
+        failures.push(thrown);
+        if (onFailure === "leave" || this.#members.hasDeciding) continue;
+        if (this.#canOnlyGoOn(at, thrown)) throw this.#left(thrown, false);
+        await this.#takeBack(this.#members.isLate(at) ? 0 : at + 1, thrown);
       }
     }
-    return this.#finishCommitted(results);
+    if (failures.length === 0) return this.#finishCommitted(results);
+    if (onFailure === "leave") throw failures[0];
+    return this.#warned("apply", failures[0], results);
+  }
+
+  /**
+   * What counts for a transaction without a decision on disk: what its members have decided, and otherwise that it is
+   * given up. `isPrepared` says that they may have.
+   */
+  async settleDecision(isPrepared: boolean): Promise<Decision> {
+    const mayBeDecided = isPrepared && this.#members.hasDeciding;
+    return this.#transaction.decide(mayBeDecided ? await this.#members.decided() : "ABORT");
   }
 
   /**
@@ -169,6 +193,7 @@ export class TransactionRun {
   }
 
   async #decide(): Promise<void> {
+    if (this.#members.hasDeciding) return this.#letMembersDecide();
     try {
       if ((await this.#transaction.decide("COMMIT")) === "COMMIT") return;
     } catch (thrown) {
@@ -180,6 +205,31 @@ export class TransactionRun {
     }
     await this.abort();
     throw this.#left(new Error("the transaction was given up by somebody else"), true);
+  }
+
+  async #letMembersDecide(): Promise<void> {
+    try {
+      await this.#members.commitDeciding();
+    } catch (thrown) {
+      if ((await this.#askMembers(thrown)) === "ABORT") {
+        await this.abort();
+        throw thrown;
+      }
+    }
+    try {
+      await this.#transaction.decide("COMMIT");
+    } catch {
+      // Only a copy: until the outcome is recorded, whoever recovers this asks the members.
+    }
+  }
+
+  async #askMembers(thrown: unknown): Promise<Decision> {
+    try {
+      return await this.#members.decided();
+    } catch (failure) {
+      this.#pending("decide", failure);
+      throw this.#left(thrown, false, failure);
+    }
   }
 
   #isDecided(): boolean {
@@ -199,10 +249,12 @@ export class TransactionRun {
     }
   }
 
-  /** Whether an undo has reached the resource, so that only its rest is missing: going back is no way any more. */
-  #canOnlyGoOn(thrown: unknown): boolean {
-    const isUndo = this.#context.kind === "undo";
-    return isUndo && thrown instanceof SandboxRollbackError && thrown.data.originalRestored;
+  /** Whether an undo has reached a resource so that going back is no way any more: only the rest is missing. */
+  #canOnlyGoOn(at: number, thrown: unknown): boolean {
+    if (this.#members.hasAppliedLate) return true;
+    const isTold = thrown instanceof SandboxRollbackError;
+    if (this.#members.isLate(at)) return !isTold || thrown.data.reason === "io";
+    return this.#context.kind === "undo" && isTold && thrown.data.originalRestored;
   }
 
   async #takeBack(count: number, thrown: unknown): Promise<never> {
@@ -223,12 +275,16 @@ export class TransactionRun {
       return results;
     } catch (thrown) {
       // It is committed: whatever fails from here on is no failure of the commit.
-      this.#pending("finish", thrown);
-      const warning = `The commit is complete, its clean-up is not (${describeThrown(thrown)}): run recover.`;
-      return results.map(
-        (result) => result && { ...result, warnings: [...result.warnings, warning] },
-      );
+      return this.#warned("finish", thrown, results);
     }
+  }
+
+  #warned(step: keyof typeof WARNINGS, thrown: unknown, results: Results): Results {
+    this.#pending(step, thrown);
+    const warning = `${WARNINGS[step]} (${describeThrown(thrown)}): run recover.`;
+    return results.map(
+      (result) => result && { ...result, warnings: [...result.warnings, warning] },
+    );
   }
 
   async #endNoop(): Promise<Results> {

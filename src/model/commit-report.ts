@@ -34,6 +34,7 @@ export interface CommitReport {
   /** In the order in which they were committed. */
   readonly order: readonly string[];
   readonly results: Readonly<Record<string, CommitResult>>;
+  /** The first that failed; in a `committed-pending` one the first that is still to be finished. */
   readonly failedId: string | null;
   /** Why it failed, in words; the thrown value itself is the error's `cause`. */
   readonly cause: string | null;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Cofferdam, type Resource, type SandboxRef, openCofferdam } from "../../src/index.ts";
 import { type OracleAspect, oracleDifferences, takeOracle } from "../support/oracle.ts";
 import { createTempFolder } from "../support/temp.ts";
+import { OWN_STRATEGIES } from "./own-strategies.ts";
 import type { Subject } from "./subjects.ts";
 import { type Template, type TreeState, editTree } from "./tree.ts";
 
@@ -51,7 +52,7 @@ export function groundAt(folder: string, subject: Subject, template: Template): 
 
 /** Opens the state directory of a ground, which recovers what was interrupted there. */
 export function openGround({ state }: Ground): Promise<Cofferdam> {
-  return openCofferdam({ stateDirectory: state, config: false });
+  return openCofferdam({ stateDirectory: state, config: false, strategies: OWN_STRATEGIES });
 }
 
 /** A sandbox of the tree without any edit. */

@@ -46,6 +46,7 @@ const PERMANENT = [
   /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
   /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|done|done\/\w+\.json|area)$/,
   /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
+  /^ledger(\/rows\.json)?$|^settings(\/app\.conf)?$/,
 ];
 
 function leftOn({ folder }: Ground): string[] {

@@ -242,8 +242,9 @@ function run(cwd: string, command: string, args: readonly string[], input = ""):
 
 /** Hands paths to a program through `xargs`, because arguments of a child of Node are UTF-8. */
 function runOver(root: string, paths: readonly string[], command: readonly string[]): string {
+  if (paths.length === 0) return "";
   const input = paths.map((path) => `${path === "" ? "." : `./${path}`}\0`).join("");
-  return run(root, "xargs", ["-0", "-r", ...command], input);
+  return run(root, "xargs", ["-0", ...command], input);
 }
 
 function globLiteral(path: string): string {

@@ -4,6 +4,15 @@ const POWER = { suite: "power", all: true, only: "only what is synced" };
 /** Defects that only a death or a loss of power at the wrong moment shows. */
 export const DURABILITY = [
   {
+    name: "early-member-settled-by-itself",
+    file: "src/manager/settle-sandbox.ts",
+    text: "const told = prepare || isTogether(record) ?",
+    replacement: "const told = prepare ?",
+    tests: ["test/faults/sweep/unprepared.test.ts"],
+    title: "only undo: a commit publishes",
+    faults: KILLED,
+  },
+  {
     name: "decision-never-written",
     file: "src/journal/open-transaction.ts",
     text: "if (await createFileOnce(file, encodeRecord(DECISION, { decision: proposed }))) return proposed;",

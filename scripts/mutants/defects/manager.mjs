@@ -120,4 +120,20 @@ export const MANAGER = [
     tests: ["test/manager/plan/restore-plan.test.ts"],
     title: "killed in the middle of a restore",
   },
+  {
+    name: "deciding-member-not-asked",
+    file: "src/manager/transaction.ts",
+    text: 'mayBeDecided ? await this.#members.decided() : "ABORT"',
+    replacement: 'mayBeDecided ? "ABORT" : "ABORT"',
+    tests: ["test/manager/plan/deciding.test.ts"],
+    title: "nobody can ask for the decision, and it was made",
+  },
+  {
+    name: "what-cannot-go-back-is-not-first",
+    file: "src/manager/transaction-members.ts",
+    text: "return [...all.filter(isLate), ...all.filter((at) => !isLate(at))];",
+    replacement: "return [...all.filter((at) => !isLate(at)), ...all.filter(isLate)];",
+    tests: ["test/manager/plan/late-undo.test.ts"],
+    title: "refuses its undo",
+  },
 ];

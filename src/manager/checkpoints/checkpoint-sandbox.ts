@@ -1,4 +1,4 @@
-import { withDefaults } from "../../contract/capabilities.ts";
+import { capabilitiesOf } from "../../contract/capabilities-of.ts";
 import type { CallOptions, CheckpointOptions } from "../../contract/strategy.ts";
 import { SandboxError } from "../../errors/index.ts";
 import type { CheckpointRecord, SandboxRecord } from "../../journal/sandbox-record.ts";
@@ -106,7 +106,7 @@ function withCheckpoints(
     asCheckpointError(thrown, checkpointId, operation);
   return withSandbox(guarded, { ref, operation, access: "change", options, failure }, (record) => {
     refuseMalformed(checkpointId);
-    const { checkpoints } = withDefaults(guarded.raw.capabilities);
+    const { checkpoints } = capabilitiesOf(guarded.raw, ref);
     if (checkpoints === "none") throw checkpointError(checkpointId, "unsupported");
     return body(record);
   });

@@ -9,21 +9,20 @@ import {
 import type { CommitReport, PlanAtomicity } from "../../model/commit-report.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import { commitLocked, finish, resultIn } from "../commit-sandbox.ts";
-import { type Engine, timestamp } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { asCommitError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { notNow } from "../known-record.ts";
 import { withWholePlan } from "../plan-lock.ts";
 import { moveIfPossible, moveRecord } from "../record-moves.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
-import { emptyResult } from "../results.ts";
 import { runTransaction } from "../transaction.ts";
-import { type Member, noProgress } from "../transaction-members.ts";
+import { type Member, type MemberProgress, noProgress } from "../transaction-members.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
 import { commitOrder } from "./commit-order.ts";
 import { planDigest } from "./plan-digest.ts";
 import { type PlanMember, planMembers, unknownPlan, unknownResource } from "./plan-members.ts";
-import { type PlanPromise, classOf, promiseOf } from "./plan-promise.ts";
+import { type MemberClass, type PlanPromise, classOf, promiseOf } from "./plan-promise.ts";
 import { type ReportParts, atomicCommitError, failureReport, successReport } from "./report.ts";
 
 /** Options of a plan's commit. */
@@ -154,8 +153,12 @@ class PlanCommit {
 
   /** All or nothing first, then one after the other what can be part of no such thing. */
   async #commit(parts: ReportParts): Promise<CommitReport> {
-    const together = parts.members.filter(({ isIrrevocable }) => !isIrrevocable);
-    const apart = parts.members.filter(({ isIrrevocable }) => isIrrevocable);
+    const { blockers } = promiseOf(parts.members);
+    const isApart = ({ capabilities, sandboxId, isIrrevocable }: PlanMember): boolean =>
+      isIrrevocable ||
+      (classOf(capabilities) === "deciding" && blockers.some((one) => one.sandboxId === sandboxId));
+    const together = parts.members.filter((member) => !isApart(member));
+    const apart = parts.members.filter(isApart);
     if (parts.atomicity === "bestEffort") this.#warn(parts);
     const report = await this.#commitTogether({ ...parts, members: together }, apart);
     return apart.length === 0 ? report : this.#commitApart(parts, report, apart);
@@ -183,7 +186,7 @@ class PlanCommit {
       const { planId } = parts;
       const job = { ulid, kind: "commit", planId, members, options, progress } as const;
       const results = await runTransaction(engine, job);
-      return await this.#finished(own(), results);
+      return await this.#finished(own(), results, progress);
     } catch (thrown) {
       return this.#failed(own(), later, thrown, progress);
     }
@@ -260,7 +263,13 @@ class PlanCommit {
     try {
       for (const member of members) {
         const { status: from } = member.record;
-        const inFlight = { operation: "commit", from, transaction, undone: false } as const;
+        const inFlight = {
+          operation: "commit",
+          from,
+          transaction,
+          undone: false,
+          together: true,
+        } as const;
         const record = await moveRecord(this.#engine, member.record, "COMMITTING", { inFlight });
         begun.push({ ...member, record });
       }
@@ -282,7 +291,7 @@ class PlanCommit {
       record: null,
       undoes: null,
       strategy: guarded.raw,
-      ...(classOf(capabilities) !== "twoPhase" && { way: "early" }),
+      ...WAYS[classOf(capabilities)],
       ...(expect !== undefined && { expect }),
     };
   }
@@ -290,31 +299,32 @@ class PlanCommit {
   async #finished(
     parts: BegunParts,
     given: readonly (CommitResult | null)[],
+    progress: MemberProgress,
   ): Promise<CommitReport> {
     const { message = null } = this.#options;
     const results = new Map<string, CommitResult>();
     for (const [at, { guarded, record, resourceId }] of parts.members.entries()) {
-      const own = given[at] ?? emptyResult(record.ref, message, timestamp(this.#engine));
-      results.set(resourceId, await finish(guarded, record, own, message));
+      results.set(resourceId, await finish(guarded, record, given[at] ?? null, message));
     }
     const isPending = this.#engine.log.isRunning(parts.transaction);
-    return successReport(parts, isPending ? "committed-pending" : "committed", results);
+    const report = successReport(parts, isPending ? "committed-pending" : "committed", results);
+    const failed = parts.members[progress.failedAt ?? -1];
+    if (!isPending || failed === undefined) return report;
+    return { ...report, failedId: failed.resourceId, cause: describeThrown(progress.failure) };
   }
 
   async #failed(
     parts: BegunParts,
     later: readonly PlanMember[],
     thrown: unknown,
-    progress: ReturnType<typeof noProgress>,
+    progress: MemberProgress,
   ): Promise<CommitReport> {
     const { log } = this.#engine;
     const ulid = parts.transaction;
     const done = log.outcomeOf(ulid);
     if (done?.outcome === "committed") {
-      return this.#finished(
-        parts,
-        parts.members.map(({ record }) => resultIn(done, record.ref)),
-      );
+      const results = parts.members.map(({ record }) => resultIn(done, record.ref));
+      return this.#finished(parts, results, progress);
     }
     const isSettled = !log.isRunning(ulid);
     const error = asCommitError(thrown, isSettled);
@@ -333,6 +343,12 @@ class PlanCommit {
     throw atomicCommitError(report, thrown);
   }
 }
+
+/** How members of each class are committed together; those that cannot be are committed apart. */
+const WAYS: Readonly<Partial<Record<MemberClass, Pick<Member, "way">>>> = {
+  undoable: { way: "early" },
+  deciding: { way: "deciding" },
+};
 
 /** How a commit ended that nothing else depends on. */
 function outcomeAlone(thrown: unknown): "aborted" | "in-doubt" {

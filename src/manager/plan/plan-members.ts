@@ -1,4 +1,5 @@
-import { type DeclaredCapabilities, withDefaults } from "../../contract/capabilities.ts";
+import type { DeclaredCapabilities } from "../../contract/capabilities.ts";
+import { capabilitiesOf } from "../../contract/capabilities-of.ts";
 import { SandboxStateError } from "../../errors/index.ts";
 import type { SandboxRecord } from "../../journal/sandbox-record.ts";
 import { type Engine, type Guarded, guardedOf } from "../engine.ts";
@@ -19,7 +20,7 @@ export async function planMembers(engine: Engine, planId: string): Promise<PlanM
   for (const found of engine.store.list(planId)) {
     const record = await finishPlanRestore(engine, found);
     const guarded = await guardedOf(engine, record.ref.strategyName);
-    const capabilities = withDefaults(guarded.raw.capabilities);
+    const capabilities = capabilitiesOf(guarded.raw, record.ref);
     const { sandboxId, resourceId } = record.ref;
     const isIrrevocable = classOf(capabilities) === "irrevocable";
     members.push({ record, guarded, capabilities, sandboxId, resourceId, isIrrevocable });

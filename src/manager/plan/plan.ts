@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { withDefaults } from "../../contract/capabilities.ts";
+import { capabilitiesOf } from "../../contract/capabilities-of.ts";
 import type {
   CallOptions,
   CheckpointOptions,
@@ -98,7 +98,7 @@ export class Plan {
       records.map(async ({ ref }) => {
         const { raw } = await guardedOf(this.#engine, ref.strategyName);
         const { sandboxId, resourceId } = ref;
-        return { sandboxId, resourceId, capabilities: withDefaults(raw.capabilities) };
+        return { sandboxId, resourceId, capabilities: capabilitiesOf(raw, ref) };
       }),
     );
     const sandboxes = records.map(describeRecord);

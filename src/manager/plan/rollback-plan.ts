@@ -11,6 +11,7 @@ import { withWholePlan } from "../plan-lock.ts";
 import { previewLocked } from "../preview-undo.ts";
 import { rollbackSandbox } from "../rollback-sandbox.ts";
 import { refuseAborted, tracked } from "../with-sandbox.ts";
+import { commitOrder } from "./commit-order.ts";
 import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
 import { undoTogether } from "./undo-plan.ts";
 
@@ -85,7 +86,7 @@ export function rollbackPlan(
     } catch (thrown: unknown) {
       for (const member of undoable.toReversed()) report.failed(member, asRollbackError(thrown));
     }
-    for (const member of members.toReversed()) {
+    for (const member of topDown(members)) {
       const { status } = member.record;
       if (undoable.includes(member)) continue;
       if (status === "ROLLED_BACK" || status === "ERRORED") report.skipped(member);
@@ -157,6 +158,15 @@ async function attempt(
 function inCommitOrder(members: readonly PlanMember[]): PlanMember[] {
   const at = ({ record }: PlanMember): string => record.lastResult?.committedAt ?? "";
   return members.toSorted((a, b) => compareText(at(a), at(b)));
+}
+
+/** Resources before what they contain; in the reverse order of their creation where that cannot be. */
+function topDown(members: readonly PlanMember[]): readonly PlanMember[] {
+  try {
+    return commitOrder(members).toReversed();
+  } catch {
+    return members.toReversed();
+  }
 }
 
 function statuses(members: readonly PlanMember[]): Record<string, SandboxStatus> {

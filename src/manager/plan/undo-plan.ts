@@ -1,6 +1,7 @@
 import type { CallOptions } from "../../contract/strategy.ts";
 import { type SandboxError, describeThrown } from "../../errors/index.ts";
 import type { SandboxRecord } from "../../journal/sandbox-record.ts";
+import type { IntentMember } from "../../journal/transaction-record.ts";
 import type { Engine } from "../engine.ts";
 import { asRollbackError, rollbackError } from "../failures.ts";
 import { undoneCommit } from "../host.ts";
@@ -15,7 +16,7 @@ import {
 import { runTransaction } from "../transaction.ts";
 import { inContext } from "../with-sandbox.ts";
 import type { PlanMember } from "./plan-members.ts";
-import { classOf } from "./plan-promise.ts";
+import { type MemberClass, classOf } from "./plan-promise.ts";
 
 /** Whether the edits stay in the sandboxes, or go as well. */
 export type UndoKind = "undoCommit" | "rollback";
@@ -56,29 +57,32 @@ async function undoReal(
   const ulid = engine.ids.next();
   const planId = members[0]?.record.ref.planId ?? "";
   const begun = await begin(engine, members, operation, ulid);
-  const prepared = begun.filter(({ capabilities }) => classOf(capabilities) === "twoPhase");
-  const others = begun.filter(({ capabilities }) => classOf(capabilities) !== "twoPhase");
   try {
-    const parts = prepared.map(({ guarded, record }) => ({
+    const parts = begun.map(({ guarded, record, capabilities }) => ({
       strategy: guarded.raw,
       ref: record.ref,
       location: record.resource.location,
       record: null,
       undoes: undoneCommit(engine, record),
+      ...WAYS[classOf(capabilities)],
     }));
-    if (parts.length > 0)
-      await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options });
+    await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options });
   } catch (thrown) {
     await settleFailure(engine, begun, ulid, thrown);
   }
-  for (const { guarded, record } of prepared) await refusePending(guarded, record);
-  for (const { guarded, record } of others) await guarded.raw.undoCommit?.(record.ref, options);
+  for (const { guarded, record } of begun) await refusePending(guarded, record);
   for (const { guarded, record } of begun) {
     const undone = await markUndone(guarded, record);
     if (operation === "rollback") await resetWorkspace(guarded, undone, options);
     else await moveRecord(engine, undone, "ACTIVE", TAKEN_BACK);
   }
 }
+
+/** How members of each class are taken back together. */
+const WAYS: Readonly<Partial<Record<MemberClass, Pick<IntentMember, "way">>>> = {
+  undoable: { way: "late" },
+  deciding: { way: "deciding" },
+};
 
 const TAKEN_BACK = {
   inFlight: null,
@@ -97,7 +101,7 @@ async function begin(
   try {
     for (const member of members) {
       const { status: from } = member.record;
-      const inFlight = { operation, from, transaction, undone: false };
+      const inFlight = { operation, from, transaction, undone: false, together: true } as const;
       const record = await moveRecord(engine, member.record, "ROLLING_BACK", { inFlight });
       begun.push({ ...member, record });
     }

@@ -65,10 +65,7 @@ export class FolderReader implements Disposable {
     this.#stack = stack;
     this.#node = node;
     try {
-      for (const part of node.parts) {
-        const fd = stack.openPart(part);
-        this.#parts.push({ ...part, fd, marks: readFolderMarks(fd, part.layer) });
-      }
+      for (const part of node.parts) this.#parts.push(openMarked(stack, part));
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -278,6 +275,17 @@ export class FolderReader implements Disposable {
     if (search.isFolder || after !== "") return null;
     this.#lastLeaf = { layer: part.layer, path, stat };
     return { path, isFolder: false };
+  }
+}
+
+function openMarked(stack: LayerStack, part: LayerFolder): OpenPart {
+  const fd = stack.openPart(part);
+  let marks: FolderMarks | undefined;
+  try {
+    marks = readFolderMarks(fd, part.layer);
+    return { ...part, fd, marks };
+  } finally {
+    if (marks === undefined) close(fd);
   }
 }
 

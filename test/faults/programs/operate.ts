@@ -1,6 +1,7 @@
 import { mkdirSync, writeSync } from "node:fs";
 import { type Plan, SandboxError, openCofferdam } from "../../../src/index.ts";
 import type { Order, PlanOperation, Told } from "../order.ts";
+import { OWN_STRATEGIES } from "../own-strategies.ts";
 
 /** Opens the sandboxes and does one thing with them, as any program of a user would. */
 const order = JSON.parse(process.argv[2] ?? "") as Order;
@@ -8,7 +9,7 @@ try {
   await using coffer = await openCofferdam({
     stateDirectory: order.state,
     config: false,
-    strategies: {},
+    strategies: OWN_STRATEGIES,
     ...(order.recover !== undefined && { recover: order.recover }),
   });
   // Calls from here on belong to the operation itself.

@@ -66,6 +66,25 @@ it("rolls back what is committed, edited or untouched (R153)", async () => {
   ]);
 });
 
+it("takes commits back in the reverse order, then resources before what they contain (R156)", async () => {
+  const strategies = { a: "two-phase", b: "two-phase", c: "copy_on_write", d: "probe" };
+  const site = await openPlanSite(strategies, { d: ["c"] });
+  await site.plan.commit({ only: ["b"] });
+  await site.plan.commit({ only: ["a"] });
+  expect((await site.plan.rollback()).succeeded).toEqual(["a", "b", "c", "d"]);
+  const told = site.site.events.filter(({ name }) => name === "sandbox.rolledBack");
+  const order = told.map(({ data }) => data["sandboxId"]);
+  expect(order).toEqual(["a", "b", "c", "d"].map((id) => site.sandbox(id).ref.sandboxId));
+});
+
+it("rolls back resources that are said to contain each other", async () => {
+  const site = await openPlanSite(
+    { a: "copy_on_write", b: "copy_on_write" },
+    { a: ["b"], b: ["a"] },
+  );
+  expect((await site.plan.rollback()).succeeded).toEqual(["b", "a"]);
+});
+
 it("goes on after a rollback that throws whatever it likes (R154)", async () => {
   const site = await openPlanSite({ one: "copy_on_write", two: "probe", three: "copy_on_write" });
   await mark(site.sandbox("two"), "rollback", "undefined");

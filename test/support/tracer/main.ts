@@ -5,10 +5,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, openSync, readSync, readlinkSync, writeFileSync, writeSync } from "node:fs";
 import { posix } from "node:path";
 import { MUTATING_CALLS } from "./calls.ts";
+import { mutatingCallsFilter } from "./filter.ts";
 import {
   type AtCall,
   callOf,
   goOn,
+  installFilter,
   nextNotice,
   preventCall,
   replaceResult,
@@ -33,6 +35,8 @@ const report: { points: TraceReport["points"][number][]; fired: boolean } = {
 const isDeadly = order.result === undefined && order.stops !== true;
 const alive = new Set<number>();
 const pending = new Map<number, number>();
+/** Whether only the calls stop that may change something; null until that is known. */
+let isFiltered: boolean | null = null;
 
 // The program waits behind a gate until it is traced; whoever opens a pipe both ways never waits.
 const gate = `${order.report}.gate`;
@@ -58,8 +62,11 @@ for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
   // A child that was just being born when the others were killed.
   if (report.fired && isDeadly) killIfThere(notice.thread);
   const call = callOf(notice);
-  if (call !== undefined) meet(notice.thread, call);
-  goOn(notice);
+  if (call?.entering === true && isFiltered === null) {
+    // The gate is still closed: the first call of the program itself is met with the filter.
+    isFiltered = installFilter(notice.thread, mutatingCallsFilter());
+  } else if (call !== undefined) meet(notice.thread, call);
+  goOn(notice, isFiltered === true && !pending.has(notice.thread) ? "filtered" : "call");
 }
 
 keeper?.keep();
