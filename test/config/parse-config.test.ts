@@ -37,6 +37,10 @@ resources:
   app.config: { type: fs-file, location: ./app/config.json, parents: [app] }
   store: { type: bucket, location: main-store, properties: { region: eu } }
   near: { type: bucket, location: ../near }
+  shop: { type: database, location: main }
+connections:
+  main: { url: "postgres://app@host/shop", password_file: secrets/shop }
+  plain: { url: "postgres://host/shop" }
 publish:
   exclude: ["**/*.log"]
   outward_links: allow
@@ -115,6 +119,11 @@ limits: { warn_bytes: 5 }
           },
         ],
         ["near", { resourceId: "near", type: "bucket", location: "/near" }],
+        ["shop", { resourceId: "shop", type: "database", location: "main" }],
+      ]),
+      connections: new Map([
+        ["main", { url: "postgres://app@host/shop", passwordFile: "/project/secrets/shop" }],
+        ["plain", { url: "postgres://host/shop", passwordFile: null }],
       ]),
       publish: { exclude: ["**/*.log"], outwardLinks: "allow", specialBits: "drop" },
       state: { directory: "/project/.coffer" },
@@ -137,6 +146,7 @@ limits: { warn_bytes: 5 }
         },
         resourceTypes: new Map(),
         resources: new Map(),
+        connections: new Map(),
         publish: { exclude: [], outwardLinks: "refuse", specialBits: "refuse" },
         state: { directory: null },
         undo: { retentionDays: 14, maxBytes: 5_368_709_120 },

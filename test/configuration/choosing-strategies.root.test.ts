@@ -37,9 +37,13 @@ function makeResource(type: string, folder: string, disk: string): Resource {
   return { resourceId: type, type, location: join(folder, "directory") };
 }
 
+/** Databases have tests of their own: neither their locations nor what is written are files. */
+const FILE_TYPES = BUILT_IN_RESOURCE_TYPE_NAMES.filter((type) => type !== "database");
+const FILE_STRATEGIES = BUILT_IN_STRATEGY_NAMES.filter((name) => name !== "transaction_rollback");
+
 describe("every resource type with every strategy", () => {
-  for (const type of BUILT_IN_RESOURCE_TYPE_NAMES) {
-    for (const strategy of BUILT_IN_STRATEGY_NAMES) {
+  for (const type of FILE_TYPES) {
+    for (const strategy of FILE_STRATEGIES) {
       it(`${type} with ${strategy} goes through create, write and commit (R105, R107)`, async () => {
         const folder = tempFolder();
         await using disk = mountFileSystem("tmpfs");

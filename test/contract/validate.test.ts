@@ -103,6 +103,7 @@ describe("capabilities", () => {
       decides: null,
       path: false,
       pathCalls: false,
+      queries: false,
       checkpoints: "none",
       forks: false,
       changeTracking: "scan",

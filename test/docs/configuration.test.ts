@@ -15,6 +15,8 @@ const SECTIONS: Readonly<Record<string, (key: string) => string>> = {
   "resource_types: { mine: { sandbox_strategy: none, KEY: 1 } }": (key) =>
     `resource_types.<name>.${key}`,
   "resources: { mine: { type: fs-file, location: ./f, KEY: 1 } }": (key) => `resources.<id>.${key}`,
+  "connections: { mine: { url: postgres://host/name, KEY: 1 } }": (key) =>
+    `connections.<name>.${key}`,
   "publish: { KEY: 1 }": (key) => `publish.${key}`,
   "state: { KEY: 1 }": (key) => `state.${key}`,
   "undo: { KEY: 1 }": (key) => `undo.${key}`,
@@ -59,6 +61,7 @@ test("the table of the page explains every key that there is (R255)", async () =
     "sandbox",
     "resource_types",
     "resources",
+    "connections",
     "publish",
     "state",
     "undo",
