@@ -1,6 +1,7 @@
 import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { CommitOptions } from "../contract/strategy.ts";
 import {
+  DatabaseError,
   DatabaseInUseError,
   InsufficientSpaceError,
   PathEscapeError,
@@ -26,6 +27,7 @@ import { inContext, tracked, withSandbox } from "./with-sandbox.ts";
 
 /** Errors that are thrown only before anything was touched. */
 const BEFORE_ANYTHING = [
+  DatabaseError,
   DatabaseInUseError,
   InsufficientSpaceError,
   PathEscapeError,

@@ -1,30 +1,17 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, TransactionPart } from "../../contract/strategy.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
-import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
-import type { DatabaseEngine, Direction } from "./engine.ts";
-import { asPrepareError, asUndoError, settledByOthers, undoRefused } from "./errors.ts";
-import type { LoggedWrite } from "./log-entry.ts";
-import type { CommittedMark, DatabasePlace } from "./place.ts";
-import { hasEffects, rowChanges } from "./row-changes.ts";
-
-/** What a prepared commit tells later. */
-interface CommitRecord {
-  readonly noop: boolean;
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly deleted: readonly string[];
-  readonly message: string | null;
-  /** Whether the schema is changed, which has no way back. */
-  readonly schema: boolean;
-}
-
-/** One sandbox with its server. */
-export interface OpenDatabase {
-  readonly ref: SandboxRef;
-  readonly place: DatabasePlace;
-  readonly engine: DatabaseEngine;
-}
+import type { Json } from "../../model/sandbox-ref.ts";
+import {
+  type CommitRecord,
+  type OpenDatabase,
+  recordOf,
+  requireUndo,
+  resultOf,
+} from "./commit-record.ts";
+import type { Direction } from "./engine.ts";
+import { asPrepareError, asUndoError, settledByOthers } from "./errors.ts";
+import type { CommittedMark } from "./place.ts";
 
 /**
  * The two phases of a commit, or of its undo. What stands prepared on the server is the truth; the marks beside the log
@@ -71,7 +58,7 @@ export class DatabaseCommit {
       await place.setCommitted(tx.kind === "commit" ? { ulid: tx.ulid, undoable: true } : null);
       await place.unmark(nameOf(tx));
     }
-    return this.#result(database, tx, record);
+    return resultOf(database, record, tx.gid, this.#host.clock);
   }
 
   async abandon(database: OpenDatabase, tx: TransactionPart): Promise<void> {
@@ -131,75 +118,13 @@ export class DatabaseCommit {
   }
 
   async #commitNamed({ place, engine }: OpenDatabase, name: string): Promise<void> {
-    const isBegun = place.marks().some((mark) => mark.name === name && mark.state === "committing");
-    if (!isBegun && !(await engine.isPrepared(name))) {
-      const isDone = !place.marks().some((mark) => mark.name === name);
-      if (!isDone) throw settledByOthers(name, false);
-      return;
-    }
-    if (!isBegun) await place.mark(name, "committing");
-    await engine.settle(name, "COMMIT");
+    const mark = place.marks().find((one) => one.name === name);
+    // Without a mark it is settled already, and forgotten.
+    if (mark === undefined) return;
+    if (mark.state !== "committing") await place.mark(name, "committing");
+    const isThere = await engine.settle(name, "COMMIT");
+    if (!isThere && mark.state !== "committing") throw settledByOthers(name, false);
   }
-
-  #result({ ref, place }: OpenDatabase, tx: TransactionPart, record: CommitRecord): CommitResult {
-    const { noop, added, changed, deleted, message, schema } = record;
-    return {
-      success: true,
-      sandboxId: ref.sandboxId,
-      strategyName: ref.strategyName,
-      added,
-      changed,
-      deleted,
-      noop,
-      message,
-      revision: noop ? null : tx.gid,
-      committedAt: this.#host.clock.now().toISOString(),
-      undoable: undoableBy(place, noop, schema),
-      warnings: [],
-      metadata: {},
-    };
-  }
-}
-
-function recordOf(log: readonly LoggedWrite[], message: string | null): CommitRecord {
-  const changes = rowChanges(log).map(({ change }) => change);
-  const paths = (kind: string): string[] =>
-    changes
-      .filter((change) => change.kind === kind)
-      .map(({ path }) => path)
-      .sort();
-  return {
-    noop: !hasEffects(log),
-    added: paths("added"),
-    changed: paths("modified"),
-    deleted: paths("deleted"),
-    message,
-    schema: changesSchema(log),
-  };
-}
-
-function changesSchema(log: readonly LoggedWrite[]): boolean {
-  return log.some(({ statements }) => statements.some(({ kind }) => kind === "schema"));
-}
-
-function undoableBy(
-  place: DatabasePlace,
-  noop: boolean,
-  schema: boolean,
-): CommitResult["undoable"] {
-  if (noop) return { possible: true, by: "nothing was applied" };
-  if (schema) return { possible: false, by: "the schema was changed" };
-  return { possible: true, by: "recorded rows", path: place.folder, bytes: place.log.size() };
-}
-
-function requireUndo(place: DatabasePlace, log: readonly LoggedWrite[]): void {
-  if (place.committed()?.undoable !== true)
-    throw undoRefused("undoDataMissing", "There is no record of the commit; nothing was changed");
-  if (changesSchema(log))
-    throw undoRefused(
-      "notUndoable",
-      "The commit changed the schema, which cannot be taken back row by row; nothing was changed",
-    );
 }
 
 function nameOf({ gid, member }: TransactionPart): string {

@@ -7,6 +7,8 @@ export interface ServerFacts {
   readonly database: string;
   /** Different for every database of every server. */
   readonly identity: string;
+  /** Whether a transaction can be prepared; otherwise only its own commit can be the decision. */
+  readonly canPrepare: boolean;
 }
 
 /** What statements did when they were run on top of a log. */
@@ -36,8 +38,16 @@ export interface DatabaseEngine {
   prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void>;
   /** Whether a transaction of that name is prepared. Ends whoever may still be about to prepare it. */
   isPrepared(name: string): Promise<boolean>;
-  /** Commits or rolls back a prepared transaction. */
-  settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<void>;
+  /** Commits or rolls back a prepared transaction; false when there is none of that name any more. */
+  settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean>;
+  /** Applies a log and commits it together with the decision `COMMIT` of that name; refuses when there is one already. */
+  commitMarked(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void>;
+  /** The decision of that name; records that it is given up first when there is none, so that a late commit loses. */
+  decide(name: string, propose: "ABORT"): Promise<"COMMIT" | "ABORT">;
+  /** The decision of that name; null when there is none. */
+  decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null>;
+  /** Forgets a decision. */
+  forgetDecision(name: string): Promise<void>;
 }
 
 /** A row that is not as the log found it. */

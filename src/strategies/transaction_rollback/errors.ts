@@ -80,6 +80,19 @@ export function undoRefused(
   });
 }
 
+/** Nobody can tell now whether the commit happened; the server knows. */
+export function outcomeUnknown(cause: unknown): SandboxCommitError {
+  return new SandboxCommitError(
+    `It is not known whether the commit happened: ${describeThrown(cause)}`,
+    {
+      operation: "commit",
+      cause,
+      hint: "Make the server reachable, then run recover: it looks the outcome up.",
+      data: { ...AS_BEFORE, originalRestored: false, reason: "unknown" },
+    },
+  );
+}
+
 /** Somebody else has settled the prepared transaction: nothing was published, or it cannot be told. */
 export function settledByOthers(name: string, originalRestored: boolean): SandboxCommitError {
   return new SandboxCommitError(`The prepared transaction ${name} was settled by somebody else`, {

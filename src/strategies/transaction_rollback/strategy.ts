@@ -17,7 +17,9 @@ import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
 import type { ConnectionSetting } from "./connection.ts";
-import { DatabaseCommit, type OpenDatabase } from "./database-commit.ts";
+import type { OpenDatabase } from "./commit-record.ts";
+import { DatabaseCommit } from "./database-commit.ts";
+import { DecidingCommit } from "./deciding-commit.ts";
 import { asDatabaseError } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import { openEngine } from "./open-engine.ts";
@@ -46,17 +48,26 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   readonly #host: StrategyHost;
   readonly #connections: ReadonlyMap<string, ConnectionSetting>;
   readonly #commits: DatabaseCommit;
+  readonly #deciding: DecidingCommit;
 
   constructor(host: StrategyHost, options: TransactionRollbackOptions = {}) {
     this.#host = host;
     this.#connections = options.connections ?? new Map<string, ConnectionSetting>();
     this.#commits = new DatabaseCommit(host);
+    this.#deciding = new DecidingCommit(host);
+  }
+
+  capabilitiesOf(ref: SandboxRef): StrategyCapabilities {
+    if (canPrepare(ref)) return this.capabilities;
+    const { baseFingerprintId } = ref;
+    const decides = { group: `database ${baseFingerprintId}`, max: 1 };
+    return { ...this.capabilities, prepare: false, outcome: true, decides };
   }
 
   async create(planId: string, resource: Resource): Promise<SandboxRef> {
     const facts = await openEngine(resource.location, this.#connections, null).inspect();
-    const { engine, version, database, identity } = facts;
-    const metadata = { connection: resource.location, engine, version, database };
+    const { engine, version, database, identity, canPrepare } = facts;
+    const metadata = { connection: resource.location, engine, version, database, canPrepare };
     const ref = this.#host.newRef(planId, resource, metadata, identity);
     const place = DatabasePlace.of(this.#host.stateDirectory, ref);
     try {
@@ -105,12 +116,30 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     });
   }
 
-  commit(ref: SandboxRef, options?: CommitOptions): Promise<CommitResult> {
-    return this.#host.commitAlone(this, ref, options);
+  async commit(ref: SandboxRef, options: CommitOptions = {}): Promise<CommitResult> {
+    if (canPrepare(ref)) return this.#host.commitAlone(this, ref, options);
+    this.#requireReviewed(ref, options);
+    return this.#deciding.commit(this.#open(ref), options);
   }
 
-  undoCommit(ref: SandboxRef, options?: CallOptions): Promise<void> {
-    return this.#host.undoAlone(this, ref, options);
+  async undoCommit(ref: SandboxRef, options?: CallOptions): Promise<void> {
+    if (canPrepare(ref)) await this.#host.undoAlone(this, ref, options);
+    else await this.#deciding.undo(this.#open(ref));
+  }
+
+  outcome(ref: SandboxRef): Promise<"committed" | "aborted"> {
+    return this.#deciding.outcome(this.#open(ref));
+  }
+
+  async commitDeciding(
+    refs: readonly SandboxRef[],
+    tx: TransactionPart,
+  ): Promise<readonly CommitResult[]> {
+    return [await this.#deciding.commitDeciding(this.#only(refs), tx)];
+  }
+
+  decided(refs: readonly SandboxRef[], tx: TransactionPart): Promise<"COMMIT" | "ABORT"> {
+    return this.#deciding.decided(this.#only(refs), tx);
   }
 
   async rollback(ref: SandboxRef): Promise<void> {
@@ -132,7 +161,10 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
 
   async cleanup(ref: SandboxRef): Promise<void> {
     const database = this.#open(ref);
-    if (database.place.isThere) await this.#commits.release(database);
+    if (database.place.isThere) {
+      if (canPrepare(ref)) await this.#commits.release(database);
+      else await this.#deciding.outcome(database);
+    }
     database.place.remove();
   }
 
@@ -141,11 +173,8 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
-    const database = this.#open(ref);
-    const { expect } = options;
-    if (expect !== undefined && diffOf(ref, unpublished(database.place)).digest !== expect)
-      throw notAsReviewed();
-    return this.#commits.prepare(database, tx, options);
+    this.#requireReviewed(ref, options);
+    return this.#commits.prepare(this.#open(ref), tx, options);
   }
 
   async fence(ref: SandboxRef, tx: TransactionPart): Promise<void> {
@@ -165,7 +194,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   async forget(ref: SandboxRef, tx: TransactionPart): Promise<void> {
-    await this.#commits.forget(this.#open(ref), tx);
+    await (canPrepare(ref) ? this.#commits : this.#deciding).forget(this.#open(ref), tx);
   }
 
   async checkUndo(ref: SandboxRef): Promise<void> {
@@ -192,6 +221,18 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     }
   }
 
+  #requireReviewed(ref: SandboxRef, { expect }: CommitOptions): void {
+    const { place } = this.#open(ref);
+    if (expect !== undefined && diffOf(ref, unpublished(place)).digest !== expect)
+      throw notAsReviewed();
+  }
+
+  /** The one member of a group that may decide. */
+  #only([ref]: readonly SandboxRef[]): OpenDatabase {
+    if (ref === undefined) throw new RangeError("no sandbox is given");
+    return this.#open(ref);
+  }
+
   #open(ref: SandboxRef): OpenDatabase {
     const connections = this.#connections;
     return {
@@ -205,6 +246,10 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
       },
     };
   }
+}
+
+function canPrepare({ metadata }: SandboxRef): boolean {
+  return metadata["canPrepare"] !== false;
 }
 
 /** The writes that a commit would publish: after one there is nothing more. */

@@ -1,16 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AtomicCommitError, type Cofferdam, type Plan } from "../../../src/index.ts";
-import { runChild } from "../../support/child.ts";
+import { AtomicCommitError } from "../../../src/index.ts";
+import { runChild, startChild } from "../../support/child.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
-import { type Ground, makeGround, rowsOf } from "./fixture.ts";
-
-const SETUP =
-  "CREATE TABLE jobs (id int PRIMARY KEY, state text); INSERT INTO jobs VALUES (1, 'old')";
-const OLD = { row: ["1|old"], file: "old\n" };
-const NEW = { row: ["1|new"], file: "new\n" };
+import { rowsOf } from "./fixture.ts";
+import { NEW, OLD, changedPlan, mixed } from "./mixed-plan.ts";
 
 let server: PostgresServer;
 let proxy: PostgresProxy;
@@ -23,51 +19,11 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const throughProxy = ({ role, password, name }: Ground["database"]): string =>
-  `postgres://${role}:${password}@127.0.0.1:${proxy.port}/${name}`;
-
-interface Mixed {
-  readonly ground: Ground;
-  readonly folder: string;
-  state(): typeof OLD;
-}
-
-function mixed(): Mixed {
-  const ground = makeGround(server, SETUP, throughProxy);
-  const folder = join(ground.folder, "site");
-  mkdirSync(folder);
-  writeFileSync(join(folder, "page"), OLD.file);
-  const state = (): typeof OLD => ({
-    row: ground.sql("SELECT * FROM jobs ORDER BY id"),
-    file: readFileSync(join(folder, "page"), "utf8"),
-  });
-  return { ground, folder, state };
-}
-
-/** A plan with a change in both resources. */
-async function changedPlan(
-  cofferdam: Cofferdam,
-  { folder }: Mixed,
-  order: "database first" | "folder first" = "database first",
-): Promise<Plan> {
-  const resources = [
-    { id: "shop", type: "database", location: "main" },
-    { id: "site", type: "fs-directory", location: folder, sandboxStrategy: "filesystem_copy" },
-  ];
-  const plan = await cofferdam.plan(
-    "plan",
-    order === "database first" ? resources : resources.toReversed(),
-  );
-  await plan.sandbox("shop").write("job.sql", "UPDATE jobs SET state = 'new'");
-  await plan.sandbox("site").write("page", NEW.file);
-  return plan;
-}
-
 describe("a plan with a directory and a database", () => {
   it.each(["database first", "folder first"] as const)(
     "publishes both, or neither when one fails, %s (R92)",
     async (order) => {
-      const all = mixed();
+      const all = mixed(server, proxy.port);
       await using cofferdam = await all.ground.open();
       const plan = await changedPlan(cofferdam, all, order);
       expect((await plan.describe()).promise.level).toBe("atomic");
@@ -98,7 +54,7 @@ describe("a plan with a directory and a database", () => {
   );
 
   it("goes back to a checkpoint in both", async () => {
-    const all = mixed();
+    const all = mixed(server, proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
     await plan.checkpoint("good");
@@ -113,7 +69,7 @@ describe("a plan with a directory and a database", () => {
   });
 
   it("checks deferred constraints before anybody publishes", async () => {
-    const all = mixed();
+    const all = mixed(server, proxy.port);
     all.ground.sql(
       "CREATE TABLE tasks (id int PRIMARY KEY, job int REFERENCES jobs DEFERRABLE INITIALLY DEFERRED)",
     );
@@ -141,7 +97,7 @@ describe("a process that is killed", () => {
   ] as const)(
     "in %s at %s leaves what recovery settles (R92, R223)",
     async (call, event, expected) => {
-      const all = mixed();
+      const all = mixed(server, proxy.port);
       const { ground } = all;
       {
         await using cofferdam = await ground.open();
@@ -163,6 +119,30 @@ describe("a process that is killed", () => {
       expect(await cofferdam.interrupted()).toMatchObject({ transactions: [], sandboxes: [] });
     },
   );
+
+  it.each([
+    ["after", "PREPARE TRANSACTION", OLD],
+    ["before", "COMMIT PREPARED", NEW],
+    ["after", "COMMIT PREPARED", NEW],
+  ] as const)(
+    "%s %s leaves nothing open after recovery (R223)",
+    async (when, statement, expected) => {
+      const all = mixed(server, proxy.port);
+      const { ground } = all;
+      {
+        await using cofferdam = await ground.open();
+        await changedPlan(cofferdam, all);
+      }
+      const program = new URL("programs/commit-plan.ts", import.meta.url);
+      const child = await startChild(program, [ground.stateDirectory, ground.config, "commit", ""]);
+      proxy.arm({ statement, when, act: () => child.process.kill("SIGKILL") });
+      expect((await child.result).signal).toBe("SIGKILL");
+      await using cofferdam = await ground.open();
+      expect(all.state()).toEqual(expected);
+      expect(ground.prepared()).toEqual([]);
+      expect((await cofferdam.list()).map(({ status }) => status)).not.toContain("ERRORED");
+    },
+  );
 });
 
 describe("a connection that is cut", () => {
@@ -172,7 +152,7 @@ describe("a connection that is cut", () => {
     ["before", "COMMIT PREPARED", NEW],
     ["after", "COMMIT PREPARED", NEW],
   ] as const)("%s %s tells the true outcome (R94)", async (when, statement, expected) => {
-    const all = mixed();
+    const all = mixed(server, proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
     const firedBefore = proxy.fired;
@@ -188,7 +168,7 @@ describe("a connection that is cut", () => {
   });
 
   it("by the server before a commit is a typed error, and the edits stay (R94)", async () => {
-    const all = mixed();
+    const all = mixed(server, proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
     proxy.arm({

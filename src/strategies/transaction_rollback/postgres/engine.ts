@@ -19,6 +19,13 @@ import { splitStatements } from "./split-statements.ts";
 
 const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
 const UNDEFINED_OBJECT = "42704";
+const UNIQUE_VIOLATION = "23505";
+/** Where the decisions of transactions stand that could not be prepared. */
+const DECISIONS = "cofferdam.decisions";
+const MAKE_DECISIONS = [
+  "CREATE SCHEMA IF NOT EXISTS cofferdam",
+  `CREATE TABLE IF NOT EXISTS ${DECISIONS} (name text PRIMARY KEY, decision text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
+];
 const PATIENCE_MS = 10_000;
 const IDENTITY = `(SELECT system_identifier::text FROM pg_control_system()) || ':'
   || (SELECT oid::text FROM pg_database WHERE datname = current_database())`;
@@ -51,11 +58,6 @@ export class PostgresEngine implements DatabaseEngine {
       [facts["standby"] === "t", "is a standby", "Connect to the primary."],
       [facts["counts"] !== "on", "does not count rows", "Set track_counts = on."],
       [facts["temp"] !== "t", "grants no temporary tables", "Grant TEMPORARY on the database."],
-      [
-        facts["prepared"] === "0",
-        "has no prepared transactions",
-        "Set max_prepared_transactions to at least 10 and restart the server.",
-      ],
     ] as const) {
       if (isWrong) throw this.#unfit(why, hint);
     }
@@ -65,6 +67,7 @@ export class PostgresEngine implements DatabaseEngine {
       version: version ?? "",
       database: database ?? "",
       identity: digest(identity ?? ""),
+      canPrepare: facts["prepared"] !== "0",
     };
   }
 
@@ -115,14 +118,65 @@ export class PostgresEngine implements DatabaseEngine {
     return (await session.run(LISTED, [name])).length > 0;
   }
 
-  async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<void> {
+  async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean> {
     await using session = await this.#open();
     try {
       await session.run(`${decision} PREPARED ${literal(name)}`);
+      return true;
     } catch (thrown) {
       // Settled before, or by another; only the list tells, never the code.
       if (sqlStateOf(thrown) !== UNDEFINED_OBJECT) throw thrown;
       if ((await session.run(LISTED, [name])).length > 0) throw thrown;
+      return false;
+    }
+  }
+
+  async commitMarked(
+    log: readonly LoggedWrite[],
+    direction: Direction,
+    name: string,
+  ): Promise<void> {
+    await this.#makeDecisions();
+    await using session = await this.#begin(log, direction, name);
+    await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+    await session.run(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
+    await session.run("COMMIT");
+  }
+
+  async decide(name: string, propose: "ABORT"): Promise<"COMMIT" | "ABORT"> {
+    await this.#makeDecisions();
+    await using session = await this.#open();
+    await endOthers(session, name);
+    await session.run(
+      `INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+      [name, propose],
+    );
+    return (await decisionIn(session, name)) ?? propose;
+  }
+
+  async decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null> {
+    await this.#makeDecisions();
+    await using session = await this.#open();
+    return await decisionIn(session, name);
+  }
+
+  async forgetDecision(name: string): Promise<void> {
+    await using session = await this.#open();
+    await session.run(`DELETE FROM ${DECISIONS} WHERE name = $1`, [name]);
+  }
+
+  /** The table of decisions stays; it is empty unless something is under way. */
+  async #makeDecisions(): Promise<void> {
+    await using session = await this.#open();
+    const [found] = await session.run("SELECT to_regclass($1) AS name", [DECISIONS]);
+    if ((found?.["name"] ?? null) !== null) return;
+    for (const statement of MAKE_DECISIONS) {
+      try {
+        await session.run(statement);
+      } catch (thrown) {
+        // Two who make it at the same time get in each other's way.
+        if (sqlStateOf(thrown) !== UNIQUE_VIOLATION) throw thrown;
+      }
     }
   }
 
@@ -193,6 +247,12 @@ async function endOthers(session: Session, name: string): Promise<void> {
     }
     await pause(20);
   }
+}
+
+async function decisionIn(session: Session, name: string): Promise<"COMMIT" | "ABORT" | null> {
+  const [row] = await session.run(`SELECT decision FROM ${DECISIONS} WHERE name = $1`, [name]);
+  const decision = row?.["decision"];
+  return decision === "COMMIT" || decision === "ABORT" ? decision : null;
 }
 
 function digest(text: string): string {

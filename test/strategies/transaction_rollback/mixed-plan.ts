@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cofferdam, Plan } from "../../../src/index.ts";
+import type { PostgresServer } from "../../support/postgres-server.ts";
+import { type Ground, makeGround } from "./fixture.ts";
+
+const SETUP =
+  "CREATE TABLE jobs (id int PRIMARY KEY, state text); INSERT INTO jobs VALUES (1, 'old')";
+
+/** What a plan changes, before. */
+export const OLD = { row: ["1|old"], file: "old\n" };
+/** What a plan changes, after. */
+export const NEW = { row: ["1|new"], file: "new\n" };
+
+/** A database and a directory. */
+export interface Mixed {
+  readonly ground: Ground;
+  readonly folder: string;
+  /** Both as they are now, seen from outside. */
+  state(): typeof OLD;
+}
+
+/** Makes both; the port is the server's own unless given. */
+export function mixed(server: PostgresServer, port = server.port): Mixed {
+  const ground = makeGround(
+    server,
+    SETUP,
+    ({ role, password, name }) => `postgres://${role}:${password}@127.0.0.1:${port}/${name}`,
+  );
+  const folder = join(ground.folder, "site");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "page"), OLD.file);
+  const state = (): typeof OLD => ({
+    row: ground.sql("SELECT * FROM jobs ORDER BY id"),
+    file: readFileSync(join(folder, "page"), "utf8"),
+  });
+  return { ground, folder, state };
+}
+
+/** A plan with a change in both. */
+export async function changedPlan(
+  cofferdam: Cofferdam,
+  { folder }: Mixed,
+  order: "database first" | "folder first" = "database first",
+): Promise<Plan> {
+  const resources = [
+    { id: "shop", type: "database", location: "main" },
+    { id: "site", type: "fs-directory", location: folder, sandboxStrategy: "filesystem_copy" },
+  ];
+  const ordered = order === "database first" ? resources : resources.toReversed();
+  const plan = await cofferdam.plan("plan", ordered);
+  await plan.sandbox("shop").write("job.sql", "UPDATE jobs SET state = 'new'");
+  await plan.sandbox("site").write("page", NEW.file);
+  return plan;
+}
