@@ -22,7 +22,7 @@ const SAMPLE = [
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = join(root, "node_modules/.bin");
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { version, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "cofferdam-pack-"));
 try {
   const tarball = pack();
@@ -61,7 +61,9 @@ function install(tarball) {
   mkdirSync(project);
   const manifest = { name: "consumer", private: true, type: "module" };
   writeFileSync(join(project, "package.json"), JSON.stringify(manifest));
-  run(project, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball]);
+  // As users of databases do: the client is theirs to choose.
+  const client = `pg@${devDependencies.pg}`;
+  run(project, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, client]);
   return project;
 }
 
