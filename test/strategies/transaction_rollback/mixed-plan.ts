@@ -42,10 +42,11 @@ export async function changedPlan(
   cofferdam: Cofferdam,
   { folder }: Mixed,
   order: "database first" | "folder first" = "database first",
+  sandboxStrategy = "filesystem_copy",
 ): Promise<Plan> {
   const resources = [
     { id: "shop", type: "database", location: "main" },
-    { id: "site", type: "fs-directory", location: folder, sandboxStrategy: "filesystem_copy" },
+    { id: "site", type: "fs-directory", location: folder, sandboxStrategy },
   ];
   const ordered = order === "database first" ? resources : resources.toReversed();
   const plan = await cofferdam.plan("plan", ordered);

@@ -115,6 +115,27 @@ describe("what is recorded", () => {
     });
   });
 
+  it("tells rows apart whatever their names and keys are", async () => {
+    const setup = `CREATE SCHEMA "Odd Place"; CREATE TABLE "Odd Place"."my ""table" ("the key" text, temp int, "x'y" text, PRIMARY KEY (temp, "the key"))`;
+    const ground = makeGround(server, setup);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    const table = `"Odd Place"."my ""table"`;
+    await sandbox.write("a", `INSERT INTO ${table} VALUES ('a/b,c', 1, 'it''s'), ('50%', 2, NULL)`);
+    await sandbox.write("b", `UPDATE ${table} SET temp = 3, "x'y" = '"' WHERE temp = 2`);
+    const paths = (await sandbox.diff()).changes.map(({ path }) => path);
+    expect(paths).toEqual([
+      "Odd%20Place.my%20%22table/1,a%2Fb%2Cc",
+      "Odd%20Place.my%20%22table/3,50%25",
+    ]);
+    const row = await sandbox.read(paths[0] ?? "");
+    expect(rowsOf(row)).toEqual({ "the key": "a/b,c", temp: 1, "x'y": "it's" });
+    await sandbox.commit();
+    expect(ground.sql(`SELECT * FROM ${table} ORDER BY temp`)).toEqual(["a/b,c|1|it's", '50%|3|"']);
+    await sandbox.rollback();
+    expect(ground.sql(`SELECT * FROM ${table}`)).toEqual([]);
+  });
+
   it("keeps numbers that a sequence handed out from being handed out again", async () => {
     const ground = makeGround(server, "CREATE SCHEMA empty");
     await using cofferdam = await ground.open();
