@@ -22,7 +22,7 @@ export type Direction = "forward" | "backward";
 
 /**
  * One kind of database server. Every call uses a connection of its own and leaves none, nor a lock, behind; only a
- * prepared transaction outlives its call. All calls check the rows that the log found: where one differs, somebody else
+ * prepared transaction outlives its call, with its connection until it is settled. All calls check the rows that the log found: where one differs, somebody else
  * changed it.
  */
 export interface DatabaseEngine {

@@ -20,6 +20,7 @@ import type { ConnectionSetting } from "./connection.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { DatabaseCommit } from "./database-commit.ts";
 import { DecidingCommit } from "./deciding-commit.ts";
+import type { DatabaseEngine } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import { openEngine } from "./open-engine.ts";
@@ -47,6 +48,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   };
   readonly #host: StrategyHost;
   readonly #connections: ReadonlyMap<string, ConnectionSetting>;
+  readonly #engines = new Map<string, DatabaseEngine>();
   readonly #commits: DatabaseCommit;
   readonly #deciding: DecidingCommit;
 
@@ -234,17 +236,24 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   #open(ref: SandboxRef): OpenDatabase {
-    const connections = this.#connections;
+    const engineOf = (): DatabaseEngine => this.#engineOf(ref);
     return {
       ref,
       place: DatabasePlace.of(this.#host.stateDirectory, ref),
       // Only when it is needed: without a connection one can still look at a diff, and clean up.
       get engine() {
-        const { connection } = ref.metadata;
-        const name = typeof connection === "string" ? connection : "";
-        return openEngine(name, connections, ref.baseFingerprintId);
+        return engineOf();
       },
     };
+  }
+
+  #engineOf({ metadata, baseFingerprintId }: SandboxRef): DatabaseEngine {
+    const connection = typeof metadata["connection"] === "string" ? metadata["connection"] : "";
+    const key = JSON.stringify([connection, baseFingerprintId]);
+    const known =
+      this.#engines.get(key) ?? openEngine(connection, this.#connections, baseFingerprintId);
+    this.#engines.set(key, known);
+    return known;
   }
 }
 

@@ -37,6 +37,8 @@ const OTHERS = "FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_
 export class PostgresEngine implements DatabaseEngine {
   readonly #connection: Connection;
   readonly #expected: string | null;
+  /** The connections by which transactions were prepared, until they are settled: a new one would cost more than that. */
+  readonly #held = new Map<string, Session>();
 
   /** `expected` is the identity of the database that the log was made on; null while there is no log. */
   constructor(connection: Connection, expected: string | null) {
@@ -107,19 +109,37 @@ export class PostgresEngine implements DatabaseEngine {
   }
 
   async prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void> {
-    await using session = await this.#begin(log, direction, name);
-    await session.run("SET CONSTRAINTS ALL IMMEDIATE");
-    await session.run(`PREPARE TRANSACTION ${literal(name)}`);
+    const session = await this.#begin(log, direction, name);
+    try {
+      await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+      await session.run(`PREPARE TRANSACTION ${literal(name)}`);
+    } catch (thrown) {
+      await session[Symbol.asyncDispose]();
+      throw thrown;
+    }
+    session.rest();
+    this.#held.set(name, session);
   }
 
   async isPrepared(name: string): Promise<boolean> {
+    const held = this.#held.get(name);
+    if (held !== undefined) {
+      try {
+        if ((await held.run(LISTED, [name])).length > 0) return true;
+      } catch {
+        // The connection is lost: another one tells.
+      }
+      this.#held.delete(name);
+      await held[Symbol.asyncDispose]();
+    }
     await using session = await this.#open();
     await endOthers(session, name);
     return (await session.run(LISTED, [name])).length > 0;
   }
 
   async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean> {
-    await using session = await this.#open();
+    await using session = this.#held.get(name) ?? (await this.#open());
+    this.#held.delete(name);
     try {
       await session.run(`${decision} PREPARED ${literal(name)}`);
       return true;

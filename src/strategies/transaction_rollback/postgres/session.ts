@@ -6,6 +6,12 @@ import type { Connection } from "../connection.ts";
 /** Rows as the server writes them: every value is text. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
+/** Whether an open connection keeps the process from ending; its published types leave these out. */
+interface KeepsProcess {
+  ref(): void;
+  unref(): void;
+}
+
 const CONNECT_MS = 10_000;
 const LOCK_MS = 10_000;
 /** Classes of errors that say that the connection, or the server, is gone. */
@@ -13,10 +19,10 @@ const LOST = /^(08|57P0)/;
 
 /** One connection. Whoever opens it closes it. */
 export class Session implements AsyncDisposable {
-  readonly #client: Client;
+  readonly #client: Client & KeepsProcess;
 
   private constructor(client: Client) {
-    this.#client = client;
+    this.#client = client as Client & KeepsProcess;
   }
 
   /**
@@ -43,8 +49,14 @@ export class Session implements AsyncDisposable {
     return new Session(client);
   }
 
+  /** Lets the process end although the connection is open; the next statement waits for its answer all the same. */
+  rest(): void {
+    this.#client.unref();
+  }
+
   /** Runs one statement; the server itself refuses a second one in it. */
   async run(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+    this.#client.ref();
     const query = { text, values: [...values], queryMode: "extended" };
     const { rows } = await this.#client.query<TextRow>(query);
     return rows;
@@ -52,6 +64,7 @@ export class Session implements AsyncDisposable {
 
   /** Runs one statement and tells how many rows it says that it changed. */
   async count(text: string, values: readonly unknown[] = []): Promise<number> {
+    this.#client.ref();
     const query = { text, values: [...values], queryMode: "extended" };
     return (await this.#client.query(query)).rowCount ?? 0;
   }
