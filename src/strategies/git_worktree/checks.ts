@@ -44,11 +44,18 @@ async function checkedOutElsewhere(
   ref: string | null,
 ): Promise<string | null> {
   if (ref === null) return null;
+  const { root, gitDirectory, commonDirectory } = repository;
   const listed = await git.run(["worktree", "list", "--porcelain", "-z"], inRepository(repository));
   let folder = "";
+  let number = 0;
   for (const line of splitZero(listed)) {
-    if (line.startsWith("worktree ")) folder = displayPath(line.slice(9) as RelativePath);
-    if (line === `branch ${ref}` && folder !== repository.root) return folder;
+    if (line.startsWith("worktree ")) {
+      folder = displayPath(line.slice("worktree ".length) as RelativePath);
+      number++;
+    }
+    // The first one is the main checkout, whatever git calls it when its git directory lies elsewhere.
+    const isOwn = gitDirectory === commonDirectory ? number === 1 : folder === root;
+    if (line === `branch ${ref}` && !isOwn) return folder;
   }
   return null;
 }
