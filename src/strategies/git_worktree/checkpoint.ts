@@ -11,6 +11,7 @@ import { withRoot } from "../../tree/scan/open-directory.ts";
 import { readBase, writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
+import { pin, unpin } from "./own-refs.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
 import { swapIn } from "./swap-in.ts";
@@ -43,7 +44,7 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
     const head = await git.line(["rev-parse", "--verify", site.branch], call);
     const kept: Kept = { base: await readBase(site), head };
     await writeFile(`${building}/kept.json`, JSON.stringify(kept), { mode: 0o600 });
-    await git.run(["update-ref", pinOf(site, id), head], call);
+    pin(site, pinOf(site, id), head);
     withRoot(toBytePath(building), syncfs);
     await rename(building, folderOf(site, id));
     await syncFolder(site.folder);
@@ -81,10 +82,10 @@ export async function forkCheckpoint(git: Git, from: Site, id: string, site: Sit
 }
 
 /** Drops a checkpoint; one that is not there is fine. */
-export async function removeCheckpoint(git: Git, site: Site, id: string): Promise<void> {
+export function removeCheckpoint(site: Site, id: string): void {
   const folder = folderOf(site, id);
   if (existsSync(folder)) removeFolder(toBytePath(folder));
-  await git.run(["update-ref", "-d", pinOf(site, id)], inRepository(site.repository));
+  unpin(site, pinOf(site, id));
 }
 
 async function copyFiles(source: BytePath, target: string): Promise<void> {
@@ -99,6 +100,7 @@ async function copyFiles(source: BytePath, target: string): Promise<void> {
 }
 
 async function copyState(site: Site, id: string, from: Site = site): Promise<void> {
+  await rm(`${site.admin}/index.lock`, { force: true });
   copyIndex(`${folderOf(from, id)}/index`, `${site.admin}/index`);
   const merging = `${folderOf(from, id)}/MERGE_HEAD`;
   if (existsSync(merging)) await copyFile(merging, `${site.admin}/MERGE_HEAD`);

@@ -6,7 +6,8 @@ import { futimens } from "../../platform/native/index.ts";
  * would miss an edit that was made in the same second.
  */
 export function copyIndex(from: string, to: string): void {
-  rmSync(to, { force: true });
+  // The lock is that of a git that we started and that was killed.
+  for (const name of [to, `${to}.lock`]) rmSync(name, { force: true });
   const { mtimeNs } = statSync(from, { bigint: true });
   copyFileSync(from, to);
   const fd = openSync(to, constants.O_WRONLY | constants.O_NOFOLLOW);

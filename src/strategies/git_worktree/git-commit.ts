@@ -1,18 +1,11 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
 import { SandboxCommitError } from "../../errors/index.ts";
-import {
-  type BytePath,
-  type RelativePath,
-  displayPath,
-  toBytePath,
-} from "../../model/byte-path.ts";
+import { type RelativePath, displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import { syncfs } from "../../platform/native/index.ts";
-import { checkDatabases } from "../../tree/guard/databases.ts";
-import { applyPolicy } from "../../tree/publish-policy.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { describeShelved, rollbackError, stepFailure } from "../../tree/strategy/commit-errors.ts";
 import {
@@ -20,11 +13,9 @@ import {
   readCommitted,
   writeCommitted,
 } from "../../tree/strategy/committed-record.ts";
-import type { TreeChange } from "../../tree/tree-change.ts";
 import { runTask } from "../../tree/threads/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { readBase } from "./base-record.ts";
-import { dirtyPaths, overlapping, readFlags, stagedPaths } from "./checkout-state.ts";
 import { requireTip, verifyAfter, verifyBefore } from "./checks.ts";
 import {
   type GitRecord,
@@ -35,16 +26,17 @@ import {
   recordOfPart,
   stageOf,
 } from "./commit-record.ts";
-import { conflictError, refuseCommit } from "./failures.ts";
-import { type RawChange, SUBMODULE, joinZero, parseRaw } from "./git-output.ts";
+import { conflictError } from "./failures.ts";
+import { type RawChange, parseRaw } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { mergeWorktree } from "./merge-commit.ts";
 import { releaseLock, takeLock } from "./own-lock.ts";
+import { pin, unpin } from "./own-refs.ts";
 import { inRepository } from "./repository.ts";
-import { type Site, privately } from "./site.ts";
+import type { Site } from "./site.ts";
+import { stageCheckout } from "./stage-checkout.ts";
 import { indexLock, switchIndex } from "./switch-index.ts";
 import { refLock, switchRef } from "./switch-ref.ts";
-import { checkoutChanges } from "./tree-changes.ts";
 
 /** A sandbox that exists. */
 export type OpenSite = Site & { readonly place: OpenPlace };
@@ -91,9 +83,10 @@ export class GitCommit {
       const raw = await this.#difference(site, from, to);
       if (raw.length === 0)
         return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
-      const lost = await this.#stage(site, name, stage, raw, { from, index, options });
-      await this.#git.run(["update-ref", pinOf(site, ulid), to], inRepository(site.repository));
-      // git syncs neither objects nor refs of its own accord.
+      const policy = { ...this.#settings.policy, ...options.policy };
+      const lost = await stageCheckout(this.#git, site, raw, { name, stage, from, index, policy });
+      pin(site, pinOf(site, ulid), to);
+      // git syncs neither objects of its own accord.
       withRoot(toBytePath(site.repository.commonDirectory), syncfs);
       const warnings = [
         ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
@@ -152,7 +145,7 @@ export class GitCommit {
     const name = nameOfPart(tx);
     await runTask("abandonStage", { root: site.place.root, stage: stageOf(site, tx) });
     await rm(`${site.folder}/${name}.files`, { recursive: true, force: true });
-    await this.#unpin(site, tx.ulid);
+    unpin(site, pinOf(site, tx.ulid));
   }
 
   /** Finds out whether the last commit can be taken back, before anything moves. */
@@ -184,7 +177,7 @@ export class GitCommit {
   async finishUndo(site: OpenSite, record: GitRecord): Promise<void> {
     if ((await readCommitted(site.place))?.ulid === record.ulid) await forgetCommitted(site.place);
     await runTask("dropStage", { stage: record.stage });
-    await this.#unpin(site, record.ulid);
+    unpin(site, pinOf(site, record.ulid));
   }
 
   /** Gives the undo data of the last commit up, unless somebody's only copy is in it. Idempotent. */
@@ -192,52 +185,6 @@ export class GitCommit {
     const record = await readCommitted(site.place);
     if (record === null || record.noop) return true;
     return runTask("dropUndoData", { root: site.place.root, stage: record.stage });
-  }
-
-  /** Checks the changed files out beside the checkout, refuses what is in their way, and stages them. */
-  async #stage(
-    site: OpenSite,
-    name: string,
-    stage: BytePath,
-    raw: readonly RawChange[],
-    how: { readonly from: string; readonly index: string; readonly options: CommitOptions },
-  ): Promise<readonly RelativePath[]> {
-    const { place } = site;
-    const { from, index, options } = how;
-    for (const { path, before, after } of raw) {
-      if (before?.mode !== SUBMODULE && after?.mode !== SUBMODULE) continue;
-      throw refuseCommit("submodule", `${displayPath(path)} is a submodule`, { path });
-    }
-    const { skipped } = await readFlags(this.#git, site, raw);
-    const present = raw.filter(({ path }) => !skipped.has(path));
-    const files = `${site.folder}/${name}.files`;
-    try {
-      await mkdir(files, { mode: 0o700 });
-      const wanted = present.flatMap(({ path, after }) => (after === null ? [] : [path]));
-      await this.#git.run(["checkout-index", "-z", "-q", "-f", "--stdin"], {
-        ...privately(site, { index, files }),
-        input: joinZero(wanted),
-      });
-      const found = checkoutChanges(place.root, toBytePath(files), present);
-      const staged = overlapping(raw, await stagedPaths(this.#git, site, from));
-      const dirty = await dirtyPaths(this.#git, site, `${name}.clean`, present);
-      const known = new Map([...found.conflicts, ...staged, ...dirty].map((at) => [at.path, at]));
-      if (known.size > 0) throw conflictError([...known.values()], "checkout");
-      const policy = { ...this.#settings.policy, ...options.policy };
-      const changes: readonly TreeChange[] = applyPolicy(found.changes, place.root, policy);
-      checkDatabases(place, changes);
-      const { losses } = await runTask("stageChanges", {
-        root: place.root,
-        only: null,
-        exclude: place.exclude,
-        sourceRoots: [toBytePath(files)],
-        stage,
-        changes,
-      });
-      return losses.map(({ path }) => path);
-    } finally {
-      await rm(files, { recursive: true, force: true });
-    }
   }
 
   async #takeBack(site: OpenSite, tx: TransactionPart, record: GitRecord): Promise<string[]> {
@@ -303,10 +250,6 @@ export class GitCommit {
   async #difference(site: OpenSite, from: string, to: string): Promise<RawChange[]> {
     const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
     return parseRaw(await this.#git.run(args, inRepository(site.repository)));
-  }
-
-  async #unpin(site: OpenSite, ulid: string): Promise<void> {
-    await this.#git.run(["update-ref", "-d", pinOf(site, ulid)], inRepository(site.repository));
   }
 
   /** Whoever repairs a failure by hand has to know the commit that the repository was at. */

@@ -26,6 +26,8 @@ export interface GitCall {
   /** Exit codes that are answers; 0 alone unless told. */
   readonly accept?: readonly number[];
   readonly signal?: AbortSignal;
+  /** The user asked for hooks of the repository by name. */
+  readonly runsHooks?: boolean;
 }
 
 /** How a git command answered. */
@@ -93,10 +95,10 @@ export class Git {
 
   /** As `run`, with the exit code, for commands that answer by it. */
   async ask(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
-    const { cwd = "/", env = {}, input, accept = [0], signal } = call;
+    const { cwd = "/", env = {}, input, accept = [0], signal, runsHooks = false } = call;
     const result = await this.#host.run("git", args, {
       cwd,
-      env: { ...ENVIRONMENT, ...settingsEnvironment(), ...env },
+      env: { ...ENVIRONMENT, ...settingsEnvironment(runsHooks), ...env },
       timeoutMs: this.#limitMs,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       ...(input !== undefined && { input }),
@@ -115,9 +117,10 @@ export function describeGit(thrown: unknown): string {
     : describeThrown(thrown);
 }
 
-function settingsEnvironment(): Record<string, string> {
-  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(SETTINGS.length) };
-  SETTINGS.forEach(([key, value], at) => {
+function settingsEnvironment(runsHooks: boolean): Record<string, string> {
+  const settings = SETTINGS.filter(([key]) => !runsHooks || key !== "core.hooksPath");
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  settings.forEach(([key, value], at) => {
     env[`GIT_CONFIG_KEY_${at}`] = key;
     env[`GIT_CONFIG_VALUE_${at}`] = value;
   });

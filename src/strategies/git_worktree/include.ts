@@ -4,6 +4,7 @@ import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { displayPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { copyTree } from "../../tree/copy-tree.ts";
 import { assertBeneath } from "../../tree/beneath.ts";
+import { readGitProperties } from "./git-properties.ts";
 import { joinZero, splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type Site, privately } from "./site.ts";
@@ -40,11 +41,10 @@ export async function copyIncluded(git: Git, site: Site, target: BytePath): Prom
 }
 
 async function readPatterns({ place, repository }: Site): Promise<string> {
-  const asked = place.resource.properties?.["include"];
-  const lines = Array.isArray(asked) ? asked.filter((line) => typeof line === "string") : [];
+  const { include } = readGitProperties(place.resource);
   const shared = `${repository.root}/${SHARED_LIST}`;
   const listed = existsSync(shared) ? await readFile(shared, "utf8") : "";
-  return `${listed}\n${lines.join("\n")}\n`;
+  return `${listed}\n${include.join("\n")}\n`;
 }
 
 async function copyOne(

@@ -4,11 +4,14 @@ import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions } from "../../contract/strategy.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { readBase } from "./base-record.ts";
+import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
 import { conflictError } from "./failures.ts";
 import { splitZero } from "./git-output.ts";
+import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
 import { recordWorktree } from "./record-worktree.ts";
 import { type Site, privately } from "./site.ts";
+import { writeCommit } from "./write-commit.ts";
 
 /** What a commit makes of the branch, in the object database alone. */
 export interface Merged {
@@ -43,20 +46,29 @@ export async function mergeWorktree(
   { tip, name, exclude, options }: MergeRequest,
 ): Promise<Merged | null> {
   const { signal } = options;
-  const recorded = await recordWorktree(git, site, { name, exclude, ...(signal && { signal }) });
-  const { index, left, tree } = recorded;
+  const how = { name, exclude, ...(signal && { signal }) };
+  let recorded = await recordWorktree(git, site, how);
+  const { index } = recorded;
   const call: GitCall = { ...privately(site, { index }), ...(signal && { signal }) };
   const parents = await parentsOf(git, site, call);
-  const [first = tip] = parents;
-  const isSame = (await git.line(["rev-parse", `${first}^{tree}`], call)) === tree;
-  if (isSame && parents.length === 1 && first === (await readBase(site)).commit) return null;
-  const message = options.message ?? `Changes of plan ${planOf(site)}`;
+  const [parent = tip] = parents;
+  const treeOf = (commit: string): Promise<string> =>
+    git.line(["rev-parse", `${commit}^{tree}`], call);
+  const isNew = parents.length > 1 || (await treeOf(parent)) !== recorded.tree;
+  if (!isNew && parent === (await readBase(site)).commit) return null;
+  let message = options.message ?? `Changes of plan ${planOf(site)}`;
+  if (isNew && readGitProperties(site.place.resource).runsHooks) {
+    await runPreCommit(git, site, { index, name });
+    recorded = await recordWorktree(git, site, how);
+    message = await runCommitMessage(git, site, { index, name }, message);
+  }
+  const { left, tree } = recorded;
   const write = (ofTree: string, of: readonly string[]): Promise<string> =>
     writeCommit(host, git, site, call, { tree: ofTree, parents: of, message });
-  const commit = isSame && parents.length === 1 ? first : await write(tree, parents);
+  const commit = isNew ? await write(tree, parents) : parent;
   if (await isAncestor(git, call, tip, commit)) return { commit, to: commit, index, left };
   const merged = await mergeTrees(git, call, tip, commit);
-  if (merged === (await git.line(["rev-parse", `${tip}^{tree}`], call))) return null;
+  if (merged === (await treeOf(tip))) return null;
   const to = await write(merged, [tip, commit]);
   await rm(index, { force: true });
   await git.run(["read-tree", to], call);
@@ -97,56 +109,4 @@ async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string)
     reason: "overlap" as const,
   }));
   throw conflictError(conflicts, "merge");
-}
-
-interface NewCommit {
-  readonly tree: string;
-  readonly parents: readonly string[];
-  readonly message: string;
-}
-
-async function writeCommit(
-  host: StrategyHost,
-  git: Git,
-  site: Site,
-  call: GitCall,
-  { tree, parents, message }: NewCommit,
-): Promise<string> {
-  const committer = {
-    name: await setting(git, call, "user.name", "Cofferdam"),
-    email: await setting(git, call, "user.email", "cofferdam@localhost"),
-  };
-  const author = { ...committer, ...authorOf(site) };
-  const date = `@${Math.floor(host.clock.now().getTime() / 1000)} +0000`;
-  const args = parents.flatMap((parent) => ["-p", parent]);
-  return git.line(["commit-tree", tree, ...args, "-F", "-"], {
-    ...call,
-    input: Buffer.from(message.endsWith("\n") ? message : `${message}\n`, "utf8"),
-    env: {
-      ...call.env,
-      GIT_AUTHOR_NAME: author.name,
-      GIT_AUTHOR_EMAIL: author.email,
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_NAME: committer.name,
-      GIT_COMMITTER_EMAIL: committer.email,
-      GIT_COMMITTER_DATE: date,
-    },
-  });
-}
-
-/** The property `author` of the resource: `{ name, email }`, either or both. */
-function authorOf({ place }: Site): { readonly name?: string; readonly email?: string } {
-  const author = place.resource.properties?.["author"];
-  if (typeof author !== "object" || author === null) return {};
-  const { name, email } = author as { readonly name?: unknown; readonly email?: unknown };
-  return {
-    ...(typeof name === "string" && { name }),
-    ...(typeof email === "string" && { email }),
-  };
-}
-
-async function setting(git: Git, call: GitCall, key: string, fallback: string): Promise<string> {
-  const { exitCode, stdout } = await git.ask(["config", "--get", key], { ...call, accept: [0, 1] });
-  const value = stdout.toString("utf8").trim();
-  return exitCode === 0 && value !== "" ? value : fallback;
 }

@@ -89,11 +89,6 @@ export function releaseLock({ owner, lock }: OwnLock): void {
   syncFolderOf(lock);
 }
 
-/** Removes a lock on a name that nobody but us uses, which a killed git has left. */
-export function dropStaleLock(lock: string): void {
-  rmSync(lock, { force: true });
-}
-
 function takeAttributes(fd: number, like: Stats): void {
   fchmodSync(fd, like.mode & 0o7777);
   try {

@@ -49,6 +49,7 @@ import {
 import { type GitRecord } from "./commit-record.ts";
 import { refuseCommit } from "./failures.ts";
 import { GitCommit, type OpenSite } from "./git-commit.ts";
+import { readGitProperties } from "./git-properties.ts";
 import { Git, GitError, describeGit } from "./git.ts";
 import { probeGit } from "./probe.ts";
 import { type Repository, findRepository, readHead, refused, requireHead } from "./repository.ts";
@@ -157,7 +158,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
 
   async deleteCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
     const site = await this.#open(ref);
-    await removeCheckpoint(this.#git(site.place.resource), site, checkpointId);
+    removeCheckpoint(site, checkpointId);
   }
 
   async cleanup(ref: SandboxRef, _options?: CleanupOptions): Promise<void> {
@@ -258,8 +259,8 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   #git(resource: Resource): Git {
-    const limit = resource.properties?.["gitTimeoutMs"];
-    return new Git(this.#host, typeof limit === "number" && limit > 0 ? limit : undefined);
+    const { gitTimeoutMs } = readGitProperties(resource);
+    return new Git(this.#host, gitTimeoutMs ?? undefined);
   }
 
   #commits(git: Git): GitCommit {

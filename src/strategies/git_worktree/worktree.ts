@@ -8,7 +8,7 @@ import { writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
 import { copyIncluded } from "./include.ts";
-import { dropStaleLock } from "./own-lock.ts";
+import { removeOwnRefs } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { swapIn } from "./swap-in.ts";
@@ -81,23 +81,8 @@ export async function removeWorktree(git: Git, site: Site): Promise<readonly str
   const left = existsSync(admin) ? removeFolder(toBytePath(admin)) : [];
   if (left.length > 0) return left;
   removeIfEmpty(`${repository.commonDirectory}/worktrees`);
-  await removeRefs(git, site);
+  await removeOwnRefs(git, site);
   return [];
-}
-
-/** Removes our branch and everything that keeps our objects. */
-async function removeRefs(git: Git, site: Site): Promise<void> {
-  const { branch, pins, repository } = site;
-  dropStaleLock(`${repository.commonDirectory}/${branch}.lock`);
-  const call = inRepository(repository);
-  const listed = await git.run(
-    ["for-each-ref", "--format=delete %(refname)%00%00", branch, `${pins}/`],
-    call,
-  );
-  const commands = listed.toString("latin1").replaceAll("\n", "");
-  if (commands === "") return;
-  const input = Buffer.from(commands, "latin1");
-  await git.run(["update-ref", "-z", "--no-deref", "--stdin"], { ...call, input });
 }
 
 async function fill(

@@ -75,7 +75,7 @@ export async function expectWhole(interrupted: Interrupted): Promise<"old" | "ne
     stateDirectory: join(folder, "state"),
     config: false,
   });
-  expect(coffer.opening.recovery?.complete ?? true).toBe(true);
+  expect(coffer.opening.recovery ?? { complete: true }).toMatchObject({ complete: true });
   const status = await coffer.status(ref);
   const sandbox = coffer.sandbox(ref);
   const present = stateOf(root);
