@@ -9,6 +9,6 @@ export const BUILT_IN_STRATEGIES: Readonly<
   copy_on_write: async () => (await import("./copy_on_write/strategy.ts")).CopyOnWriteStrategy,
   filesystem_copy: async () =>
     (await import("./filesystem_copy/strategy.ts")).FilesystemCopyStrategy,
-  git_worktree: async () => (await import("./git_worktree/strategy.ts")).GitWorktreeStrategy,
   none: async () => (await import("./none/strategy.ts")).NoneStrategy,
+  git_worktree: async () => (await import("./git_worktree/strategy.ts")).GitWorktreeStrategy,
 };

@@ -61,8 +61,9 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
   const fresh = `${folder}/fresh`;
   if (existsSync(fresh)) removeFolder(toBytePath(fresh));
   await mkdir(fresh, { mode: 0o700 });
-  await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
+  // Before the files: the folder gets its time back last.
   await writeFile(`${fresh}/${GIT_LINK}`, `gitdir: ${admin}\n`);
+  await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
   swapIn(site, "fresh");
   await copyState(site, id);
   await git.run(["update-ref", branch, kept.head], inRepository(repository));

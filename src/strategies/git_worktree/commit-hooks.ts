@@ -31,7 +31,7 @@ export async function runCommitMessage(
   message: string,
 ): Promise<string> {
   const file = `${site.folder}/${name}.message`;
-  await writeFile(file, message, { mode: 0o600 });
+  await writeFile(file, message.endsWith("\n") ? message : `${message}\n`, { mode: 0o600 });
   try {
     await runHook(git, site, index, "commit-msg", ["--", file]);
     return await readFile(file, "utf8");

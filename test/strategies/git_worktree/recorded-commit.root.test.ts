@@ -43,3 +43,24 @@ test("the commit before is durable before anything moves, and kept until the rep
   expect(await expectWhole(interrupted)).toBe("new");
   expect(intents(folder)).toEqual([]);
 });
+
+test("no file of the checkout changes before the merge result is complete and kept (R60)", async () => {
+  // Folders are opened to look at them as well.
+  const points = (await faultPoints(await interrupt("commit"))).filter(
+    ({ call }) => call !== "openat2",
+  );
+  const touches = (part: RegExp): number[] =>
+    points.flatMap(({ paths }, at) => (paths.some((path) => part.test(path)) ? [at] : []));
+  const objects = touches(/\/real\/\.git\/objects\//);
+  const pins = touches(/\/real\/\.git\/refs\/cofferdam\//);
+  const locks = touches(/\/real\/\.git\/(?:index|refs\/heads\/main)\.lock$/);
+  const files = touches(/\/real\/(?!\.git(?:\/|$))/);
+  const branch = touches(/\/real\/\.git\/refs\/heads\/main$/);
+  expect([objects, pins, locks, files, branch].map((found) => found.length > 0)).toEqual(
+    Array.from({ length: 5 }, () => true),
+  );
+  expect(Math.max(...objects)).toBeLessThan(Math.min(...files));
+  expect(Math.min(...pins)).toBeLessThan(Math.min(...files));
+  expect(Math.min(...locks)).toBeLessThan(Math.min(...files));
+  expect(Math.max(...files)).toBeLessThan(Math.min(...branch));
+});
