@@ -49,7 +49,7 @@ export async function interrupt(operation: "commit" | "undoCommit"): Promise<Int
   });
   const sandbox = coffer.sandbox(ref);
   shell(await sandbox.getPath(), OURS);
-  // What the commit makes of the checkout, found out on a copy by git alone.
+  // What an undisturbed commit makes of the checkout.
   await sandbox.commit({ message: "edits" });
   const fresh = stateOf(root);
   if (operation === "commit") {
