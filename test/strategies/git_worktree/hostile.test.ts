@@ -1,11 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  OperationTimeoutError,
-  SandboxCommitError,
-  SandboxCreationError,
-} from "../../../src/index.ts";
+import { OperationTimeoutError, SandboxCommitError } from "../../../src/index.ts";
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { shell } from "../shell.ts";
 import { filesOf, git, makeCheckout, openGit } from "./checkout.ts";
@@ -147,14 +143,4 @@ test("a filter of the user's own settings is used, so that large files stay what
   await bench.sandbox.commit();
   expect(shell(root, "cat x.rot; git cat-file -p HEAD:x.rot")).toBe("changed\nCHANGED\n");
   expect(shell(root, "HOME=$PWD/../home git status --porcelain")).toBe("");
-});
-
-test("a repository of somebody else is refused with what to do", async () => {
-  const checkout = makeCheckout();
-  const { root, folder } = checkout;
-  useHome(folder, "true");
-  shell(root, "chown -R 65534 .");
-  const attempt = openGit(checkout);
-  await expect(attempt).rejects.toBeInstanceOf(SandboxCreationError);
-  await expect(attempt).rejects.toMatchObject({ data: { stage: "ownership", residue: [] } });
 });
