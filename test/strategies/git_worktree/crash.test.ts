@@ -1,8 +1,13 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openCofferdam } from "../../../src/index.ts";
 import type { FaultPoint } from "../../support/faults.ts";
+import { expectOracleEqual } from "../../support/oracle.ts";
 import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
-import { expectWhole, interrupt } from "./interrupted.ts";
+import { shell } from "../shell.ts";
+import { filesOf, knownOf } from "./checkout.ts";
+import { expectWhole, interrupt, interruptCreation } from "./interrupted.ts";
 
 const MINUTES = 60_000;
 /** Of each part of an operation, unless the run is a whole one. */
@@ -30,6 +35,31 @@ test.each(["commit", "undoCommit"] as const)(
     });
     expect(tried.length).toBeGreaterThanOrEqual(POINTS);
     expect(endings.size).toBe(2);
+  },
+  60 * MINUTES,
+);
+
+test(
+  "a creation that is killed at any call leaves a whole sandbox or no trace in the repository",
+  async () => {
+    await sweep({
+      prepare: interruptCreation,
+      fault: { signal: "KILL" },
+      choose: samplePoints(POINTS),
+      check: async ({ root, folder, files, known }) => {
+        {
+          await using coffer = await openCofferdam({
+            stateDirectory: join(folder, "state"),
+            config: false,
+          });
+          expect(coffer.opening.recovery ?? { complete: true }).toMatchObject({ complete: true });
+          for (const { ref } of await coffer.list()) await coffer.sandbox(ref).cleanup();
+        }
+        expectOracleEqual(files, filesOf(root));
+        expect(knownOf(root)).toBe(known);
+        expect(shell(root, "find .git -name '*.lock' -o -name '*cofferdam*'")).toBe("");
+      },
+    });
   },
   60 * MINUTES,
 );

@@ -6,7 +6,7 @@ import type { Order } from "../../faults/order.ts";
 import type { TracedProgram } from "../../support/faults.ts";
 import { type Oracle, expectOracleEqual, oracleDifferences } from "../../support/oracle.ts";
 import { shell } from "../shell.ts";
-import { type Checkout, filesOf, git, makeCheckout } from "./checkout.ts";
+import { type Checkout, filesOf, git, knownOf, makeCheckout } from "./checkout.ts";
 
 /** The program that makes one call. */
 const PROGRAM = new URL("../../faults/programs/operate.ts", import.meta.url);
@@ -65,6 +65,33 @@ export async function interrupt(operation: "commit" | "undoCommit"): Promise<Int
     program: PROGRAM,
     args: [JSON.stringify(order)],
     touching: [folder],
+  };
+}
+
+/** A checkout of which a sandbox is about to be made. */
+export interface InterruptedCreation extends TracedProgram, Checkout {
+  readonly files: Oracle;
+  readonly known: string;
+}
+
+/** Makes a checkout and names the program that makes a sandbox of it. */
+export function interruptCreation(): InterruptedCreation {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  const order: Order = {
+    state: join(folder, "state"),
+    operation: "create",
+    planId: "plan",
+    resource: { resourceId: "r", type: "git-repository", location: root },
+    strategy: "git_worktree",
+  };
+  return {
+    ...checkout,
+    files: filesOf(root),
+    known: knownOf(root),
+    program: PROGRAM,
+    args: [JSON.stringify(order)],
+    touching: [root],
   };
 }
 
