@@ -10,6 +10,7 @@ export const STRATEGY_FITS = {
   copy_on_write: FILE_TYPES,
   filesystem_copy: FILE_TYPES,
   none: FILE_TYPES,
+  git_worktree: ["git-repository"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The name of a strategy that comes with the package. */
@@ -23,6 +24,7 @@ export const DEFAULT_STRATEGIES = {
   "fs-directory": "overlay",
   "fs-file": "overlay",
   "fs-mount": "overlay",
+  "git-repository": "git_worktree",
 } as const satisfies Readonly<
   Record<(typeof STRATEGY_FITS)[BuiltInStrategyName][number], BuiltInStrategyName>
 >;

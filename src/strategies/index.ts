@@ -10,4 +10,5 @@ export const BUILT_IN_STRATEGIES: Readonly<
   filesystem_copy: async () =>
     (await import("./filesystem_copy/strategy.ts")).FilesystemCopyStrategy,
   none: async () => (await import("./none/strategy.ts")).NoneStrategy,
+  git_worktree: async () => (await import("./git_worktree/strategy.ts")).GitWorktreeStrategy,
 };

@@ -18,6 +18,7 @@ const VALUES = [
   "DatabaseInUseError",
   "EVENT_CHANNEL",
   "FilesystemCopyStrategy",
+  "GitWorktreeStrategy",
   "InsufficientSpaceError",
   "METHODS_OF_CAPABILITY",
   "NoneStrategy",

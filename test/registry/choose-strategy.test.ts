@@ -5,6 +5,7 @@ import {
   BUILT_IN_RESOURCE_TYPE_NAMES,
   BUILT_IN_STRATEGY_NAMES,
   DEFAULT_STRATEGIES,
+  STRATEGY_FITS,
 } from "../../src/model/strategy-names.ts";
 import { checkNames } from "../../src/registry/check-names.ts";
 import { chooseStrategy } from "../../src/registry/choose-strategy.ts";
@@ -66,16 +67,20 @@ resources: { mount: { type: fs-mount, location: m, strategy: "${name}" } }
 });
 
 describe("the matrix", () => {
-  it("derives from the one list of names: every file type has its default and all that fit", async () => {
+  it("derives from the one list of names: every type has its default and all that fit", async () => {
     const { config } = await openWith("");
     const matrix = matrixOf(config);
     expect([...matrix.keys()]).toEqual(BUILT_IN_RESOURCE_TYPE_NAMES);
     for (const name of BUILT_IN_RESOURCE_TYPE_NAMES) {
       expect(matrix.get(name)).toMatchObject({
         sandboxStrategy: DEFAULT_STRATEGIES[name],
-        supportedStrategies: BUILT_IN_STRATEGY_NAMES,
+        supportedStrategies: BUILT_IN_STRATEGY_NAMES.filter((strategy) =>
+          (STRATEGY_FITS[strategy] as readonly string[]).includes(name),
+        ),
       });
     }
+    expect(matrix.get("fs-directory")?.supportedStrategies).toContain("overlay");
+    expect(matrix.get("git-repository")?.supportedStrategies).toEqual(["git_worktree"]);
   });
 
   it("refuses what a type's row leaves out, with the allowed ones, and substitutes nothing", async () => {
