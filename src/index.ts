@@ -170,6 +170,7 @@ export type { RegisterOptions } from "./registry/strategy-registry.ts";
 
 export { CopyOnWriteStrategy } from "./strategies/copy_on_write/strategy.ts";
 export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts";
+export { GitWorktreeStrategy } from "./strategies/git_worktree/strategy.ts";
 export { NoneStrategy } from "./strategies/none/strategy.ts";
 export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
 export { TransactionRollbackStrategy } from "./strategies/transaction_rollback/strategy.ts";

@@ -28,6 +28,8 @@ export interface CommitFailure {
   readonly failedPath: string | null;
   readonly appliedCount: number;
   readonly reason?: string;
+  /** The commit that a repository was at before, when that is what has to come back. */
+  readonly revisionBefore?: string;
 }
 
 /** A commit failed. `originalRestored` says whether the real resource is as before. */

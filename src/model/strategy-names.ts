@@ -12,6 +12,7 @@ export const STRATEGY_FITS = {
   filesystem_copy: FILE_TYPES,
   transaction_rollback: DATABASE_TYPES,
   none: FILE_TYPES,
+  git_worktree: ["git-repository"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The name of a strategy that comes with the package. */
@@ -26,6 +27,7 @@ export const DEFAULT_STRATEGIES = {
   "fs-file": "overlay",
   "fs-mount": "overlay",
   database: "transaction_rollback",
+  "git-repository": "git_worktree",
 } as const satisfies Readonly<
   Record<(typeof STRATEGY_FITS)[BuiltInStrategyName][number], BuiltInStrategyName>
 >;
@@ -50,7 +52,7 @@ export function isBuiltInResourceTypeName(name: string): name is BuiltInResource
 
 /** Whether the location of such a resource is a path; of any other type it is a name. */
 export function hasPathLocation(type: string): boolean {
-  return (FILE_TYPES as readonly string[]).includes(type);
+  return isBuiltInResourceTypeName(type) && !(DATABASE_TYPES as readonly string[]).includes(type);
 }
 
 /** Whether a strategy or resource type may be registered under this name; a colon is left to `module:ClassName`. */

@@ -3,6 +3,7 @@ import type { ResourceType } from "../model/resource.ts";
 import {
   BUILT_IN_RESOURCE_TYPE_NAMES,
   BUILT_IN_STRATEGY_NAMES,
+  type BuiltInStrategyName,
   DEFAULT_STRATEGIES,
   isBuiltInResourceTypeName,
   isBuiltInStrategyName,
@@ -35,12 +36,15 @@ export function isSupported(row: MatrixRow, strategyName: string): boolean {
   return row.isOpen && !isBuiltInStrategyName(strategyName);
 }
 
+/** The types of one strategy, of whatever kind. */
+function fitsOf(strategy: BuiltInStrategyName): readonly string[] {
+  return STRATEGY_FITS[strategy];
+}
+
 function rowOf(name: string, setting: ResourceTypeSetting | undefined): MatrixRow {
   const isBuiltIn = isBuiltInResourceTypeName(name);
   const usual: readonly string[] = isBuiltIn
-    ? BUILT_IN_STRATEGY_NAMES.filter((strategy) =>
-        (STRATEGY_FITS[strategy] as readonly string[]).includes(name),
-      )
+    ? BUILT_IN_STRATEGY_NAMES.filter((strategy) => fitsOf(strategy).includes(name))
     : [];
   const configured = setting?.sandboxStrategy ?? null;
   const supported = new Set(setting?.supportedStrategies ?? usual);

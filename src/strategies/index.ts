@@ -12,4 +12,5 @@ export const BUILT_IN_STRATEGIES: Readonly<
   transaction_rollback: async () =>
     (await import("./transaction_rollback/strategy.ts")).TransactionRollbackStrategy,
   none: async () => (await import("./none/strategy.ts")).NoneStrategy,
+  git_worktree: async () => (await import("./git_worktree/strategy.ts")).GitWorktreeStrategy,
 };

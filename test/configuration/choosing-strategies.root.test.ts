@@ -7,6 +7,7 @@ import {
   BUILT_IN_STRATEGY_NAMES,
   type Cofferdam,
   type Resource,
+  STRATEGY_FITS,
   StrategyNotFoundError,
   UnsupportedStrategyError,
   matrixOf,
@@ -34,32 +35,56 @@ function makeResource(type: string, folder: string, disk: string): Resource {
   }
   mkdirSync(join(folder, "directory"), { recursive: true });
   writeFileSync(join(folder, "directory/file.txt"), "one");
+  if (type === "git-repository") makeRepository(join(folder, "directory"));
   return { resourceId: type, type, location: join(folder, "directory") };
 }
 
-/** Databases have tests of their own: neither their locations nor what is written are files. */
-const FILE_TYPES = BUILT_IN_RESOURCE_TYPE_NAMES.filter((type) => type !== "database");
-const FILE_STRATEGIES = BUILT_IN_STRATEGY_NAMES.filter((name) => name !== "transaction_rollback");
+function makeRepository(folder: string): void {
+  const script =
+    "git init -q .; git add -A; git -c user.name=t -c user.email=t@t.invalid commit -qm first";
+  execFileSync("sh", ["-ec", script], { cwd: folder });
+}
+
+/** Every resource type with every strategy, and whether they fit. */
+const PAIRS = BUILT_IN_RESOURCE_TYPE_NAMES.flatMap((type) =>
+  BUILT_IN_STRATEGY_NAMES.map((strategy) => {
+    const types: readonly string[] = STRATEGY_FITS[strategy];
+    return { type, strategy, fits: types.includes(type) };
+  }),
+);
 
 describe("every resource type with every strategy", () => {
-  for (const type of FILE_TYPES) {
-    for (const strategy of FILE_STRATEGIES) {
-      it(`${type} with ${strategy} goes through create, write and commit (R105, R107)`, async () => {
-        const folder = tempFolder();
-        await using disk = mountFileSystem("tmpfs");
-        await using coffer = await openProject(folder, "");
-        const resource = makeResource(type, folder, disk.mountPoint);
-        const sandbox = coffer.sandbox(await coffer.create("plan", resource, { strategy }));
-        const path = type === "fs-file" ? "single.txt" : "file.txt";
-        await sandbox.write(path, "two");
-        await sandbox.commit();
-        const real = type === "fs-file" ? resource.location : join(resource.location, path);
-        expect(readFileSync(real, "utf8")).toBe("two");
-        await sandbox.cleanup();
-        expect(readFileSync(real, "utf8")).toBe("two");
-      });
-    }
-  }
+  // Databases have tests of their own: neither their locations nor what is written are files.
+  it.each(PAIRS.filter(({ fits, type }) => fits && type !== "database"))(
+    "$type with $strategy goes through create, write and commit (R105, R107)",
+    async ({ type, strategy }) => {
+      const folder = tempFolder();
+      await using disk = mountFileSystem("tmpfs");
+      await using coffer = await openProject(folder, "");
+      const resource = makeResource(type, folder, disk.mountPoint);
+      const sandbox = coffer.sandbox(await coffer.create("plan", resource, { strategy }));
+      const path = type === "fs-file" ? "single.txt" : "file.txt";
+      await sandbox.write(path, "two");
+      await sandbox.commit();
+      const real = type === "fs-file" ? resource.location : join(resource.location, path);
+      expect(readFileSync(real, "utf8")).toBe("two");
+      await sandbox.cleanup();
+      expect(readFileSync(real, "utf8")).toBe("two");
+    },
+  );
+
+  it.each(PAIRS.filter(({ fits }) => !fits))(
+    "$type with $strategy is refused before anything is made (R107)",
+    async ({ type, strategy }) => {
+      const folder = tempFolder();
+      await using disk = mountFileSystem("tmpfs");
+      await using coffer = await openProject(folder, "");
+      const resource = makeResource(type, folder, disk.mountPoint);
+      const attempt = coffer.create("plan", resource, { strategy });
+      await expect(attempt).rejects.toBeInstanceOf(UnsupportedStrategyError);
+      expect(await coffer.list()).toEqual([]);
+    },
+  );
 });
 
 test("a name without an implementation is not known (R105)", async () => {

@@ -19,6 +19,7 @@ const VALUES = [
   "DatabaseInUseError",
   "EVENT_CHANNEL",
   "FilesystemCopyStrategy",
+  "GitWorktreeStrategy",
   "InsufficientSpaceError",
   "METHODS_OF_CAPABILITY",
   "NoneStrategy",

@@ -79,6 +79,8 @@ describe("the matrix", () => {
         ),
       });
     }
+    expect(matrix.get("fs-directory")?.supportedStrategies).toContain("overlay");
+    expect(matrix.get("git-repository")?.supportedStrategies).toEqual(["git_worktree"]);
   });
 
   it("refuses what a type's row leaves out, with the allowed ones, and substitutes nothing", async () => {

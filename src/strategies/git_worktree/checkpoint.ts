@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { CheckpointError } from "../../errors/index.ts";
+import { syncFolder } from "../../journal/durable-file.ts";
+import { type BytePath, toBytePath } from "../../model/byte-path.ts";
+import { syncfs } from "../../platform/native/index.ts";
+import { checkSpace } from "../../tree/check-space.ts";
+import { copyTree } from "../../tree/copy-tree.ts";
+import { removeFolder } from "../../tree/remove-folders.ts";
+import { withRoot } from "../../tree/scan/open-directory.ts";
+import { readBase, writeBase } from "./base-record.ts";
+import { copyIndex } from "./copy-index.ts";
+import type { Git } from "./git.ts";
+import { pin, unpin } from "./own-refs.ts";
+import { type Head, inRepository } from "./repository.ts";
+import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
+import { swapIn } from "./swap-in.ts";
+import { addWorktree } from "./worktree.ts";
+
+const folderOf = ({ folder }: Site, id: string): string => `${folder}/c-${id}`;
+const pinOf = ({ pins }: Site, id: string): string => `${pins}/checkpoint-${id}`;
+
+/** What a checkpoint keeps besides files and index. */
+interface Kept {
+  readonly base: Head;
+  /** The commit that the worktree's own branch was at. */
+  readonly head: string;
+}
+
+/**
+ * Keeps the present worktree under an id: every file, ignored ones included, the worktree's index and where its branch
+ * was. Blocks are shared where the file system can. It appears whole or not at all.
+ */
+export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<void> {
+  const building = `${site.folder}/building-${id}`;
+  if (existsSync(building)) removeFolder(toBytePath(building));
+  await mkdir(`${building}/tree`, { recursive: true, mode: 0o700 });
+  try {
+    await copyFiles(worktreePath(site), `${building}/tree`);
+    copyIndex(`${site.admin}/index`, `${building}/index`);
+    const merging = `${site.admin}/MERGE_HEAD`;
+    if (existsSync(merging)) await copyFile(merging, `${building}/MERGE_HEAD`);
+    const call = inRepository(site.repository);
+    const head = await git.line(["rev-parse", "--verify", site.branch], call);
+    const kept: Kept = { base: await readBase(site), head };
+    await writeFile(`${building}/kept.json`, JSON.stringify(kept), { mode: 0o600 });
+    pin(site, pinOf(site, id), head);
+    withRoot(toBytePath(building), syncfs);
+    await rename(building, folderOf(site, id));
+    await syncFolder(site.folder);
+  } catch (error) {
+    removeFolder(toBytePath(building));
+    throw error;
+  }
+}
+
+/** Brings the worktree back to a checkpoint; the new files are complete before they take the place of the old ones. */
+export async function restoreCheckpoint(git: Git, site: Site, id: string): Promise<void> {
+  const { folder, admin, branch, repository } = site;
+  const kept = await readKept(site, id);
+  const fresh = `${folder}/fresh`;
+  if (existsSync(fresh)) removeFolder(toBytePath(fresh));
+  await mkdir(fresh, { mode: 0o700 });
+  // Before the files: the folder gets its time back last.
+  await writeFile(`${fresh}/${GIT_LINK}`, `gitdir: ${admin}\n`);
+  await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
+  swapIn(site, "fresh");
+  await copyState(site, id);
+  await git.run(["update-ref", branch, kept.head], inRepository(repository));
+  await writeBase(site, kept.base);
+  await refresh(git, site);
+  removeFolder(toBytePath(fresh));
+}
+
+/** Makes the worktree of another sandbox from a checkpoint of this one. */
+export async function forkCheckpoint(git: Git, from: Site, id: string, site: Site): Promise<void> {
+  const kept = await readKept(from, id);
+  await addWorktree(git, site, kept.head);
+  await copyFiles(toBytePath(`${folderOf(from, id)}/tree`), site.worktree);
+  await copyState(site, id, from);
+  await writeBase(site, kept.base);
+  await refresh(git, site);
+}
+
+/** Drops a checkpoint; one that is not there is fine. */
+export function removeCheckpoint(site: Site, id: string): void {
+  const folder = folderOf(site, id);
+  if (existsSync(folder)) removeFolder(toBytePath(folder));
+  unpin(site, pinOf(site, id));
+}
+
+async function copyFiles(source: BytePath, target: string): Promise<void> {
+  const to = toBytePath(target);
+  await copyTree({
+    source,
+    target: to,
+    exclude: [GIT_LINK],
+    reflink: "auto",
+    beforeCopy: (bytes, entries) => checkSpace(to, { bytes, entries, reflink: "auto" }),
+  });
+}
+
+async function copyState(site: Site, id: string, from: Site = site): Promise<void> {
+  await rm(`${site.admin}/index.lock`, { force: true });
+  copyIndex(`${folderOf(from, id)}/index`, `${site.admin}/index`);
+  const merging = `${folderOf(from, id)}/MERGE_HEAD`;
+  if (existsSync(merging)) await copyFile(merging, `${site.admin}/MERGE_HEAD`);
+  else await rm(`${site.admin}/MERGE_HEAD`, { force: true });
+}
+
+/** The files are others than those that the index was written for; git would read every one of them again. */
+async function refresh(git: Git, site: Site): Promise<void> {
+  const call = privately(site, { index: `${site.admin}/index` });
+  await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
+}
+
+async function readKept(site: Site, id: string): Promise<Kept> {
+  try {
+    const text = await readFile(`${folderOf(site, id)}/kept.json`, "utf8");
+    return JSON.parse(text) as Kept;
+  } catch (cause) {
+    throw new CheckpointError(`The checkpoint ${id} is damaged`, {
+      operation: "restoreCheckpoint",
+      cause,
+      data: { checkpointId: id, reason: "damaged" },
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import { runTask } from "../../tree/threads/pool.ts";
+import { rollbackError } from "../../tree/strategy/commit-errors.ts";
+import type { RelativePath } from "../../model/byte-path.ts";
+import { displayPath } from "../../model/byte-path.ts";
+import { operationInProgress, overlapping, stagedPaths } from "./checkout-state.ts";
+import type { GitRecord } from "./commit-record.ts";
+import { conflictError, refuseCommit, refuseUndo } from "./failures.ts";
+import { type RawChange, splitZero } from "./git-output.ts";
+import type { Git } from "./git.ts";
+import { type Head, inRepository, readHead } from "./repository.ts";
+import type { Site } from "./site.ts";
+import type { OpenPlace } from "../../tree/workspace.ts";
+
+type OpenSite = Site & { readonly place: OpenPlace };
+
+/**
+ * The commit that the branch of the sandbox is at, when the checkout is in a state in which it may be moved.
+ * @throws SandboxCommitError (`SANDBOX_COMMIT`) with the reason.
+ */
+export async function requireTip(git: Git, site: Site, ref: string | null): Promise<string> {
+  const head = await readHead(git, site.repository);
+  if (head === null || head.ref !== ref) {
+    throw refuseCommit("branchSwitched", `The checkout is no longer on ${ref ?? "a bare commit"}`, {
+      hint: "Switch back and commit again, or roll the sandbox back to start from what is there now.",
+    });
+  }
+  const operation = operationInProgress(site);
+  if (operation !== null) {
+    throw refuseCommit("operationInProgress", `git is in the middle of something (${operation})`, {
+      hint: "Finish or abort it in the checkout, then commit again.",
+    });
+  }
+  const elsewhere = await checkedOutElsewhere(git, site, ref);
+  if (elsewhere !== null) {
+    throw refuseCommit("checkedOutElsewhere", `${ref} is also checked out in ${elsewhere}`);
+  }
+  return head.commit;
+}
+
+/** Another worktree that has the branch checked out; null when none has. */
+async function checkedOutElsewhere(
+  git: Git,
+  { repository }: Site,
+  ref: string | null,
+): Promise<string | null> {
+  if (ref === null) return null;
+  const { root, gitDirectory, commonDirectory } = repository;
+  const listed = await git.run(["worktree", "list", "--porcelain", "-z"], inRepository(repository));
+  let folder = "";
+  let number = 0;
+  for (const line of splitZero(listed)) {
+    if (line.startsWith("worktree ")) {
+      folder = displayPath(line.slice("worktree ".length) as RelativePath);
+      number++;
+    }
+    // The first one is the main checkout, whatever git calls it when its git directory lies elsewhere.
+    const isOwn = gitDirectory === commonDirectory ? number === 1 : folder === root;
+    if (line === `branch ${ref}` && !isOwn) return folder;
+  }
+  return null;
+}
+
+/**
+ * Verifies under both locks that the branch, the index and the files are what `prepare` saw.
+ * @throws SandboxCommitError, SandboxConflictError.
+ */
+export async function verifyBefore(
+  git: Git,
+  site: Site,
+  record: GitRecord,
+  raw: readonly RawChange[],
+): Promise<void> {
+  if ((await requireTip(git, site, record.ref)) !== record.from) {
+    throw refuseCommit("branchMoved", "Somebody else moved the branch at the last moment", {
+      hint: "Commit again: it will be merged with what is there now.",
+    });
+  }
+  const staged = overlapping(raw, await stagedPaths(git, site, record.from));
+  const mismatches = await runTask("verifySteps", { root: site.place.root, stage: record.stage });
+  const conflicts = [...staged, ...mismatches];
+  if (conflicts.length > 0) throw conflictError(conflicts, "checkout");
+}
+
+/**
+ * Verifies that a commit can be taken back: branch, index and files are what it made of them.
+ * @throws SandboxRollbackError (`SANDBOX_ROLLBACK`) that says what moved.
+ */
+export async function verifyAfter(
+  git: Git,
+  site: OpenSite,
+  record: GitRecord,
+  raw: readonly RawChange[],
+): Promise<void> {
+  const { place } = site;
+  const { ref, to, stage } = record;
+  const head = await readHead(git, site.repository);
+  if (head === null || head.ref !== ref || head.commit !== to) throw moved(place, record, head);
+  const operation = operationInProgress(site);
+  if (operation !== null) throw refuseUndo(place, "git is in the middle of something", [operation]);
+  const elsewhere = await checkedOutElsewhere(git, site, ref);
+  if (elsewhere !== null)
+    throw refuseUndo(place, `${ref} is also checked out in ${elsewhere}`, [elsewhere]);
+  const staged = overlapping(raw, await stagedPaths(git, site, to));
+  if (staged.length > 0) {
+    const paths = staged.map(({ path }) => displayPath(path));
+    throw refuseUndo(place, `Somebody staged changes of ${paths.join(", ")}`, paths);
+  }
+  const check = await runTask("checkUndo", { root: place.root, stage });
+  if (check.status === "undoDataMissing") throw rollbackError("undoDataMissing", place, [], stage);
+  if (check.status === "foreignEdits")
+    throw rollbackError("foreignEdits", place, check.paths.map(displayPath), stage);
+}
+
+function moved(place: OpenPlace, { ref, to }: GitRecord, head: Head | null): Error {
+  const name = ref ?? "HEAD";
+  const now = head === null ? "nothing" : `${head.ref ?? "a bare commit"} at ${head.commit}`;
+  return refuseUndo(place, `${name} was moved away from ${to}: the checkout is on ${now}`, [name]);
+}

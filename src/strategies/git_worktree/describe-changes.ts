@@ -1,0 +1,106 @@
+import { setImmediate } from "node:timers/promises";
+import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import type { Change, ChangeKind, EntryState } from "../../model/change.ts";
+import { compareText } from "../../model/compare-text.ts";
+import { statBeneath } from "../../tree/beneath.ts";
+import { hashFile } from "../../tree/content.ts";
+import { publicPath } from "../../tree/public-path.ts";
+import { type GitEntry, LINK, type RawChange } from "./git-output.ts";
+import type { Blobs } from "./blobs.ts";
+
+const CHANGES_PER_TURN = 100;
+
+/** Who owns what a sandbox publishes; git itself keeps no owners. */
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The changes in their public form: modes as git knows them, content as it is in the files. */
+export async function describeRaw(
+  worktree: BytePath,
+  changes: readonly RawChange[],
+  blobs: Blobs,
+  owner: Owner,
+): Promise<Change[]> {
+  const old = changes.flatMap(({ path, before }) => (before === null ? [] : [{ path, ...before }]));
+  const contents = await blobs.describe(old);
+  const renames = findRenames(changes);
+  const described: Change[] = [];
+  for (const [at, { path, before, after }] of changes.entries()) {
+    if (at % CHANGES_PER_TURN === CHANGES_PER_TURN - 1) await setImmediate();
+    const known = contents.get(path);
+    const from = renames.from.get(path);
+    const to = renames.to.get(path);
+    described.push({
+      ...publicPath(path),
+      kind: kindOf(before, after),
+      before: before && {
+        ...ownedEntry(before, owner),
+        ...(known ?? { size: 0, hash: null, target: null }),
+        mtimeNs: "0",
+      },
+      after: after && afterState(worktree, path, after, owner),
+      ...(from !== undefined && { renamedFrom: displayPath(from) }),
+      ...(to !== undefined && { renamedTo: displayPath(to) }),
+    });
+  }
+  return described.sort((a, b) => compareText(a.path, b.path));
+}
+
+/** What happened to a path, as git tells entries apart. */
+export function kindOf(before: GitEntry | null, after: GitEntry | null): ChangeKind {
+  if (before === null) return "added";
+  if (after === null) return "deleted";
+  if (before.mode.slice(0, 2) !== after.mode.slice(0, 2)) return "typeChanged";
+  if (before.oid === after.oid) return "modeChanged";
+  return after.mode === LINK ? "linkChanged" : "modified";
+}
+
+/** Type, mode and owner of an entry of git. */
+export function ownedEntry(
+  { mode }: GitEntry,
+  { uid, gid }: Owner,
+): Pick<EntryState, "type" | "mode" | "uid" | "gid"> {
+  const isLink = mode === LINK;
+  const type = isLink ? "symlink" : mode.startsWith("100") ? "file" : "directory";
+  return { type, mode: isLink ? 0o777 : Number.parseInt(mode.slice(-3), 8), uid, gid };
+}
+
+function afterState(
+  worktree: BytePath,
+  path: RawChange["path"],
+  after: GitEntry,
+  owner: Owner,
+): EntryState {
+  const present = statBeneath(worktree, path);
+  const isFile = present?.type === "file";
+  return {
+    ...ownedEntry(after, owner),
+    size: isFile ? present.size : 0,
+    hash: isFile ? hashFile(`${worktree}/${path}` as BytePath) : null,
+    target: present?.target == null ? null : displayPath(present.target),
+    mtimeNs: (present?.mtimeNs ?? 0n).toString(),
+  };
+}
+
+/** Pairs removed and added files of the same content. */
+function findRenames(changes: readonly RawChange[]): {
+  readonly from: ReadonlyMap<BytePath, BytePath>;
+  readonly to: ReadonlyMap<BytePath, BytePath>;
+} {
+  const removed = new Map<string, BytePath[]>();
+  for (const { path, before, after } of changes) {
+    if (before === null || after !== null) continue;
+    removed.set(before.oid, [...(removed.get(before.oid) ?? []), path]);
+  }
+  const from = new Map<BytePath, BytePath>();
+  const to = new Map<BytePath, BytePath>();
+  for (const { path, before, after } of changes) {
+    const source = before === null && after !== null ? removed.get(after.oid)?.shift() : undefined;
+    if (source === undefined) continue;
+    from.set(path, source);
+    to.set(source, path);
+  }
+  return { from, to };
+}

@@ -1,0 +1,91 @@
+import {
+  SandboxCommitError,
+  SandboxConflictError,
+  SandboxRollbackError,
+} from "../../errors/index.ts";
+import { type RelativePath, displayPath } from "../../model/byte-path.ts";
+import type { ConflictReason } from "../../model/conflict.ts";
+import { publicPath } from "../../tree/public-path.ts";
+import type { OpenPlace } from "../../tree/workspace.ts";
+
+const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
+
+/** A path of the user's checkout, or a side of a merge, that stands in the way. */
+export interface PathConflict {
+  readonly path: RelativePath;
+  readonly reason: ConflictReason;
+}
+
+/** Refuses a commit over what somebody else did; nothing was published. */
+export function conflictError(
+  conflicts: readonly PathConflict[],
+  what: "merge" | "checkout",
+): SandboxConflictError {
+  const names = conflicts.slice(0, 3).map(({ path }) => displayPath(path));
+  const more = conflicts.length > 3 ? ` and ${conflicts.length - 3} more` : "";
+  const messages = {
+    merge: "The branch changed the same lines",
+    checkout: "Edits in the checkout stand in the way",
+  };
+  const hints = {
+    merge:
+      "Merge the branch in the worktree (getPath), resolve what conflicts there, then commit again.",
+    checkout: "Commit, stash or move these edits away, then commit again.",
+  };
+  return new SandboxConflictError(
+    `${messages[what]}: ${names.join(", ")}${more}; nothing was published`,
+    {
+      operation: "commit",
+      hint: hints[what],
+      data: {
+        ...UNTOUCHED,
+        failedPath: names[0] ?? null,
+        conflicts: conflicts.map(({ path, reason }) => ({
+          ...publicPath(path),
+          reason,
+          base: null,
+          theirs: null,
+          ours: null,
+        })),
+      },
+    },
+  );
+}
+
+/** Refuses a commit for a reason that is no path; nothing was published. */
+export function refuseCommit(
+  reason: string,
+  message: string,
+  details: { readonly hint?: string; readonly cause?: unknown; readonly path?: RelativePath } = {},
+): SandboxCommitError {
+  return new SandboxCommitError(`${message}; nothing was published`, {
+    operation: "commit",
+    hint: details.hint,
+    data: {
+      ...UNTOUCHED,
+      failedPath: details.path === undefined ? null : displayPath(details.path),
+      reason,
+    },
+    ...(details.cause !== undefined && { cause: details.cause }),
+  });
+}
+
+/** Refuses an undo because somebody moved what it would take back; nothing was changed. */
+export function refuseUndo(
+  place: OpenPlace,
+  message: string,
+  paths: readonly string[],
+): SandboxRollbackError {
+  return new SandboxRollbackError(`${message}; nothing was undone`, {
+    operation: "rollback",
+    sandboxId: place.ref.sandboxId,
+    hint: "Take that back first, or revert the commit with git.",
+    data: {
+      reason: "foreignEdits",
+      originalRestored: false,
+      undoDataAt: null,
+      asideAt: null,
+      paths,
+    },
+  });
+}

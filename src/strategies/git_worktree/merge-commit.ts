@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { StrategyHost } from "../../contract/host.ts";
+import type { CommitOptions } from "../../contract/strategy.ts";
+import type { RelativePath } from "../../model/byte-path.ts";
+import { readBase } from "./base-record.ts";
+import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
+import { conflictError } from "./failures.ts";
+import { splitZero } from "./git-output.ts";
+import { readGitProperties } from "./git-properties.ts";
+import type { Git, GitCall } from "./git.ts";
+import { recordWorktree } from "./record-worktree.ts";
+import { type Site, privately } from "./site.ts";
+import { writeCommit } from "./write-commit.ts";
+
+/** What a commit makes of the branch, in the object database alone. */
+export interface Merged {
+  /** The commit that the sandbox's own edits are in. */
+  readonly commit: string;
+  /** What the branch becomes: that commit, or its merge with what others did meanwhile. */
+  readonly to: string;
+  /** An index of what the branch becomes; the caller removes it. */
+  readonly index: string;
+  /** Paths that a pattern keeps in the sandbox. */
+  readonly left: number;
+}
+
+/** What is merged, and how it is called. */
+export interface MergeRequest {
+  /** The commit that the branch is at. */
+  readonly tip: string;
+  readonly name: string;
+  readonly exclude: readonly string[];
+  readonly options: CommitOptions;
+}
+
+/**
+ * Records the worktree as a commit and merges it with the branch; nothing but objects is written. Null when there is
+ * nothing to commit.
+ * @throws SandboxConflictError (`SANDBOX_CONFLICT`) with the paths that both sides changed.
+ */
+export async function mergeWorktree(
+  host: StrategyHost,
+  git: Git,
+  site: Site,
+  { tip, name, exclude, options }: MergeRequest,
+): Promise<Merged | null> {
+  const { signal } = options;
+  const how = { name, exclude, ...(signal && { signal }) };
+  let recorded = await recordWorktree(git, site, how);
+  const { index } = recorded;
+  const call: GitCall = { ...privately(site, { index }), ...(signal && { signal }) };
+  const parents = await parentsOf(git, site, call);
+  const [parent = tip] = parents;
+  const treeOf = (commit: string): Promise<string> =>
+    git.line(["rev-parse", `${commit}^{tree}`], call);
+  const isNew = parents.length > 1 || (await treeOf(parent)) !== recorded.tree;
+  if (!isNew && parent === (await readBase(site)).commit) return null;
+  let message = options.message ?? `Changes of plan ${planOf(site)}`;
+  if (isNew && readGitProperties(site.place.resource).runsHooks) {
+    await runPreCommit(git, site, { index, name });
+    recorded = await recordWorktree(git, site, how);
+    message = await runCommitMessage(git, site, { index, name }, message);
+  }
+  const { left, tree } = recorded;
+  const write = (ofTree: string, of: readonly string[]): Promise<string> =>
+    writeCommit(host, git, site, call, { tree: ofTree, parents: of, message });
+  const commit = isNew ? await write(tree, parents) : parent;
+  if (await isAncestor(git, call, tip, commit)) return { commit, to: commit, index, left };
+  const merged = await mergeTrees(git, call, tip, commit);
+  if (merged === (await treeOf(tip))) return null;
+  const to = await write(merged, [tip, commit]);
+  await rm(index, { force: true });
+  await git.run(["read-tree", to], call);
+  return { commit, to, index, left };
+}
+
+function planOf({ place }: Site): string {
+  return "ref" in place ? (place.ref as { readonly planId: string }).planId : place.sandboxId;
+}
+
+/** The commit that the worktree is at, with what is being merged there; the base where that is another history. */
+async function parentsOf(git: Git, site: Site, call: GitCall): Promise<string[]> {
+  const { commit: base } = await readBase(site);
+  const head = await git.ask(["rev-parse", "-q", "--verify", "HEAD^{commit}"], {
+    cwd: "/",
+    env: { GIT_DIR: site.admin, GIT_WORK_TREE: site.worktree },
+    accept: [0, 1],
+  });
+  const at = head.exitCode === 0 ? head.stdout.toString("utf8").trim() : base;
+  const parents = [at === base || (await isAncestor(git, call, base, at)) ? at : base];
+  const merging = `${site.admin}/MERGE_HEAD`;
+  if (existsSync(merging)) parents.push(...readFileSync(merging, "latin1").trim().split("\n"));
+  return [...new Set(parents)];
+}
+
+async function isAncestor(git: Git, call: GitCall, older: string, newer: string): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", older, newer];
+  return (await git.ask(args, { ...call, accept: [0, 1] })).exitCode === 0;
+}
+
+async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string): Promise<string> {
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
+  const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
+  const [tree = "", ...paths] = splitZero(stdout);
+  if (exitCode === 0) return tree;
+  const conflicts = [...new Set(paths)].map((path) => ({
+    path: path as RelativePath,
+    reason: "overlap" as const,
+  }));
+  throw conflictError(conflicts, "merge");
+}

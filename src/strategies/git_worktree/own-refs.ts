@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Git } from "./git.ts";
+import { inRepository } from "./repository.ts";
+import type { Site } from "./site.ts";
+
+/** Refs in these folders are nobody's but ours. */
+const FOLDERS = ["refs/heads/cofferdam", "refs/cofferdam"];
+
+/**
+ * Keeps a commit from being collected as garbage. Names of our own need no lock of git, and a killed git would leave
+ * one.
+ */
+export function pin(site: Site, ref: string, commit: string): void {
+  const { commonDirectory } = site.repository;
+  const draft = `${site.folder}/pin`;
+  writeFileSync(draft, `${commit}\n`);
+  mkdirSync(dirname(`${commonDirectory}/${ref}`), { recursive: true });
+  try {
+    renameSync(draft, `${commonDirectory}/${ref}`);
+  } catch (error) {
+    // The repository lies on another file system.
+    rmSync(draft, { force: true });
+    if (!isOtherDevice(error)) throw error;
+    writeFileSync(`${commonDirectory}/${ref}`, `${commit}\n`);
+  }
+}
+
+/** Gives a kept commit up. Idempotent. One that the user's git has packed meanwhile goes with the sandbox. */
+export function unpin({ repository, pins }: Site, ref: string): void {
+  removeLoose(repository.commonDirectory, ref);
+  removeEmpty(repository.commonDirectory, pins);
+}
+
+/** Removes our branch and every ref that keeps our objects. Idempotent. */
+export async function removeOwnRefs(git: Git, site: Site): Promise<void> {
+  const { branch, pins, repository } = site;
+  const { commonDirectory } = repository;
+  for (const ref of await listed(git, site)) removeLoose(commonDirectory, ref);
+  removeLoose(commonDirectory, branch);
+  rmSync(`${commonDirectory}/logs/${branch}`, { force: true });
+  rmSync(`${commonDirectory}/${pins}`, { recursive: true, force: true });
+  const packed = await listed(git, site);
+  if (packed.length > 0) {
+    const input = Buffer.from(packed.map((ref) => `delete ${ref}\0\0`).join(""), "utf8");
+    await git.run(["update-ref", "-z", "--no-deref", "--stdin"], {
+      ...inRepository(repository),
+      input,
+    });
+  }
+  for (const folder of FOLDERS) {
+    removeEmpty(commonDirectory, folder);
+    removeEmpty(commonDirectory, `logs/${folder}`);
+  }
+}
+
+async function listed(git: Git, { branch, pins, repository }: Site): Promise<string[]> {
+  const args = ["for-each-ref", "--format=%(refname)", branch, `${pins}/`];
+  const output = await git.line(args, inRepository(repository));
+  return output === "" ? [] : output.split("\n");
+}
+
+function removeLoose(commonDirectory: string, ref: string): void {
+  // The lock is that of a git that we started and that was killed.
+  for (const name of [ref, `${ref}.lock`]) rmSync(`${commonDirectory}/${name}`, { force: true });
+}
+
+function removeEmpty(commonDirectory: string, folder: string): void {
+  if (!existsSync(`${commonDirectory}/${folder}`)) return;
+  try {
+    rmdirSync(`${commonDirectory}/${folder}`);
+  } catch {
+    // Other sandboxes have refs there.
+  }
+}
+
+function isOtherDevice(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EXDEV";
+}

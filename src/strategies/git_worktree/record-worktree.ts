@@ -1,0 +1,140 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { SandboxCommitError, SandboxConflictError } from "../../errors/index.ts";
+import { type RelativePath, displayPath } from "../../model/byte-path.ts";
+import { publicPath } from "../../tree/public-path.ts";
+import { isPublished } from "../../tree/publish-filter.ts";
+import { copyIndex } from "./copy-index.ts";
+import { SUBMODULE, joinZero, parseRaw, splitZero } from "./git-output.ts";
+import type { Git, GitCall } from "./git.ts";
+import { type Site, privately } from "./site.ts";
+
+/** What the worktree holds, as a tree of git. */
+export interface RecordedTree {
+  readonly tree: string;
+  /** The index that the tree was written from; the caller removes it. */
+  readonly index: string;
+  /** Paths that a pattern keeps in the sandbox. */
+  readonly left: number;
+}
+
+/** How a worktree is recorded. */
+export interface RecordOptions {
+  /** Name of the private index. */
+  readonly name: string;
+  /** Where new objects go; the repository's own unless told. */
+  readonly objects?: string;
+  /** Patterns of paths that stay in the sandbox. */
+  readonly exclude: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+const MARKER = /^<{7} .*^={7}$.*^>{7} /ms;
+
+/**
+ * Records everything in the worktree that git does not ignore: new, changed, removed, modes and links. Worktree, its
+ * index and the repository's refs stay as they are.
+ * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule` for edits inside another repository,
+ *   SandboxConflictError (`SANDBOX_CONFLICT`) for files of a merge that nobody has resolved; GitError.
+ */
+export async function recordWorktree(
+  git: Git,
+  site: Site,
+  options: RecordOptions,
+): Promise<RecordedTree> {
+  const { name, objects, exclude, signal } = options;
+  const index = `${site.folder}/${name}.index`;
+  copyIndex(`${site.admin}/index`, index);
+  const call: GitCall = {
+    ...privately(site, { index, ...(objects !== undefined && { objects }) }),
+    ...(signal !== undefined && { signal }),
+  };
+  const entries = splitZero(await git.run(["ls-files", "-s", "-z"], call));
+  await refuseSubmoduleEdits(site, entries);
+  await refuseUnresolved(site, entries);
+  const changed = parseRaw(
+    await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], call),
+  ).map(({ path }) => path);
+  const added = splitZero(await git.run(["ls-files", "-z", "-o", "--exclude-standard"], call));
+  for (const path of added) if (path.endsWith("/")) throw insideRepository(path.slice(0, -1));
+  const paths = [...new Set([...changed, ...added])] as RelativePath[];
+  const published = paths.filter((path) => isPublished(path, exclude));
+  if (published.length > 0) {
+    await git.run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
+      ...call,
+      input: joinZero(published),
+    });
+  }
+  const tree = await git.line(["write-tree"], call);
+  return { tree, index, left: paths.length - published.length };
+}
+
+/** Runs with a folder for objects that nobody keeps, and removes it afterwards. */
+export async function withScratchObjects<T>(
+  site: Site,
+  name: string,
+  work: (objects: string) => Promise<T>,
+): Promise<T> {
+  const objects = `${site.folder}/${name}.objects`;
+  await mkdir(objects, { recursive: true, mode: 0o700 });
+  try {
+    return await work(objects);
+  } finally {
+    await rm(objects, { recursive: true, force: true });
+    await rm(`${site.folder}/${name}.index`, { force: true });
+  }
+}
+
+/** The folder of a submodule must be empty: what is in it belongs to another repository, whose settings are not ours. */
+async function refuseSubmoduleEdits(site: Site, entries: readonly string[]): Promise<void> {
+  for (const entry of entries) {
+    if (!entry.startsWith(SUBMODULE)) continue;
+    const path = entry.slice(entry.indexOf("\t") + 1);
+    const folder = Buffer.from(`${site.worktree}/`, "utf8");
+    const found = await readdir(Buffer.concat([folder, Buffer.from(path, "latin1")])).catch(
+      () => [],
+    );
+    if (found.length > 0) throw insideRepository(path);
+  }
+}
+
+/** Merging in the worktree leaves files with both sides in them; those must never be published. */
+async function refuseUnresolved(site: Site, entries: readonly string[]): Promise<void> {
+  const unmerged = new Set(
+    entries
+      .filter((entry) => !/^\d{6} [0-9a-f]+ 0\t/.test(entry))
+      .map((entry) => entry.slice(entry.indexOf("\t") + 1)),
+  );
+  const unresolved: string[] = [];
+  for (const path of unmerged) {
+    const file = Buffer.concat([
+      Buffer.from(`${site.worktree}/`, "utf8"),
+      Buffer.from(path, "latin1"),
+    ]);
+    if (existsSync(file) && MARKER.test(await readFile(file, "latin1"))) unresolved.push(path);
+  }
+  if (unresolved.length === 0) return;
+  const conflicts = unresolved.map((path) => ({
+    ...publicPath(path as RelativePath),
+    reason: "overlap",
+    base: null,
+    theirs: null,
+    ours: null,
+  }));
+  throw new SandboxConflictError("The merge in the worktree is not resolved yet", {
+    operation: "commit",
+    hint: "Edit the named files until no conflict markers are left, then commit again.",
+    data: { ...UNTOUCHED, failedPath: conflicts[0]?.path ?? null, conflicts },
+  });
+}
+
+const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
+
+function insideRepository(path: string): SandboxCommitError {
+  const name = displayPath(path as RelativePath);
+  return new SandboxCommitError(`${name} is another repository; edits inside it are not taken`, {
+    operation: "commit",
+    hint: "Make the submodule a resource of its own, or empty its folder in the worktree.",
+    data: { ...UNTOUCHED, failedPath: name, reason: "submodule" },
+  });
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { SandboxCreationError } from "../../errors/index.ts";
+import type { Resource } from "../../model/resource.ts";
+import { type Git, type GitCall, GitError, describeGit } from "./git.ts";
+
+/** A checkout with the repository behind it. All paths are absolute. */
+export interface Repository {
+  /** The top of the checkout. */
+  readonly root: string;
+  /** Where HEAD and the index of this checkout are. */
+  readonly gitDirectory: string;
+  /** Where refs and objects are; the same unless the checkout is a linked worktree. */
+  readonly commonDirectory: string;
+  readonly objectFormat: string;
+}
+
+/** What is checked out. */
+export interface Head {
+  /** The branch; null when HEAD names a commit itself. */
+  readonly ref: string | null;
+  readonly commit: string;
+}
+
+/**
+ * Finds the repository whose checkout the resource is.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`) with the reason as stage for anything that is not exactly that.
+ */
+export async function findRepository(git: Git, resource: Resource): Promise<Repository> {
+  const location = await realpath(resource.location).catch((cause: unknown) => {
+    throw refused(resource, "locate", `${resource.location} cannot be reached`, { cause });
+  });
+  const call: GitCall = { cwd: location, env: { GIT_CEILING_DIRECTORIES: dirname(location) } };
+  const [isBare] = await ask(git, resource, ["--is-bare-repository"], call);
+  if (isBare === "true") throw refused(resource, "bare", `${location} is a bare repository`);
+  const answers = await ask(
+    git,
+    resource,
+    [
+      "--path-format=absolute",
+      "--show-toplevel",
+      "--git-dir",
+      "--git-common-dir",
+      "--show-object-format",
+    ],
+    call,
+  );
+  const [root = "", gitDirectory = "", commonDirectory = "", objectFormat = ""] = answers;
+  if (answers.length !== 4 || (await realpath(root)) !== location) {
+    throw refused(resource, "notRoot", `${location} is not the top folder of a checkout`);
+  }
+  return { root: location, gitDirectory, commonDirectory, objectFormat };
+}
+
+/** Git calls that concern the repository itself. */
+export function inRepository({ root, gitDirectory }: Repository): GitCall {
+  return { cwd: root, env: { GIT_DIR: gitDirectory, GIT_WORK_TREE: root } };
+}
+
+/** What is checked out now; null on a branch without a commit. */
+export async function readHead(git: Git, repository: Repository): Promise<Head | null> {
+  const call = { ...inRepository(repository), accept: [0, 1] };
+  const symbolic = await git.ask(["symbolic-ref", "-q", "HEAD"], call);
+  const commit = await git.ask(["rev-parse", "-q", "--verify", "HEAD^{commit}"], call);
+  if (commit.exitCode === 1) return null;
+  const ref = symbolic.exitCode === 1 ? null : symbolic.stdout.toString("utf8").trim();
+  return { ref, commit: commit.stdout.toString("utf8").trim() };
+}
+
+/**
+ * What a new sandbox starts from.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`) for a branch without a commit, or one that only names another.
+ */
+export async function requireHead(
+  git: Git,
+  repository: Repository,
+  resource: Resource,
+): Promise<Head> {
+  const head = await readHead(git, repository).catch((cause: unknown) => {
+    throw refused(resource, "head", `HEAD cannot be read: ${describeGit(cause)}`, { cause });
+  });
+  if (head === null) throw refused(resource, "unborn", "The branch has no commit yet");
+  if (head.ref !== null && existsSync(`${repository.commonDirectory}/${head.ref}`)) {
+    const content = readFileSync(`${repository.commonDirectory}/${head.ref}`, "utf8");
+    if (content.startsWith("ref:"))
+      throw refused(resource, "symbolicBranch", `${head.ref} only names another branch`);
+  }
+  return head;
+}
+
+async function ask(
+  git: Git,
+  resource: Resource,
+  args: readonly string[],
+  call: GitCall,
+): Promise<string[]> {
+  try {
+    return (await git.line(["rev-parse", ...args], call)).split("\n");
+  } catch (cause) {
+    if (!(cause instanceof GitError)) throw cause;
+    if (cause.detail.includes("dubious ownership")) {
+      throw refused(resource, "ownership", "The repository belongs to somebody else", {
+        cause,
+        hint: `Trust it with: git config --global --add safe.directory ${resource.location}`,
+      });
+    }
+    const isUnknown = cause.detail.includes("not a git repository");
+    const stage = isUnknown ? "notRepository" : "unreadable";
+    const message = isUnknown
+      ? `${resource.location} is no git repository`
+      : `git cannot work with ${resource.location}: ${describeGit(cause)}`;
+    throw refused(resource, stage, message, { cause });
+  }
+}
+
+/** Refuses a resource before anything was made. */
+export function refused(
+  { resourceId }: Resource,
+  stage: string,
+  message: string,
+  details: { readonly cause?: unknown; readonly hint?: string } = {},
+): SandboxCreationError {
+  return new SandboxCreationError(message, {
+    operation: "create",
+    resourceId,
+    hint: details.hint ?? "Give the top folder of a checkout that has at least one commit.",
+    data: { stage, residue: [] },
+    ...(details.cause !== undefined && { cause: details.cause }),
+  });
+}

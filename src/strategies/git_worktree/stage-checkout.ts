@@ -1,0 +1,77 @@
+import { mkdir, rm } from "node:fs/promises";
+import type { PublishPolicy } from "../../contract/strategy.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  toBytePath,
+} from "../../model/byte-path.ts";
+import { checkDatabases } from "../../tree/guard/databases.ts";
+import { applyPolicy } from "../../tree/publish-policy.ts";
+import { runTask } from "../../tree/threads/pool.ts";
+import { dirtyPaths, overlapping, readFlags, stagedPaths } from "./checkout-state.ts";
+import { conflictError, refuseCommit } from "./failures.ts";
+import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
+import type { Git } from "./git.ts";
+import { type Site, privately } from "./site.ts";
+import { checkoutChanges } from "./tree-changes.ts";
+
+/** What is staged, and where. */
+export interface CheckoutStage {
+  /** Name for private files. */
+  readonly name: string;
+  readonly stage: BytePath;
+  /** The commit that the checkout has to be at. */
+  readonly from: string;
+  /** An index of what the branch becomes. */
+  readonly index: string;
+  readonly policy: PublishPolicy;
+}
+
+/**
+ * Checks the changed files out beside the checkout, refuses what is in their way there, and stages them for the tree
+ * engine. The checkout and its index are only looked at. Gives the paths that could not keep an owner or attribute.
+ * @throws SandboxConflictError (`SANDBOX_CONFLICT`) that names every edit in the way.
+ */
+export async function stageCheckout(
+  git: Git,
+  site: Site,
+  raw: readonly RawChange[],
+  { name, stage, from, index, policy }: CheckoutStage,
+): Promise<readonly RelativePath[]> {
+  const { place } = site;
+  for (const { path, before, after } of raw) {
+    if (before?.mode !== SUBMODULE && after?.mode !== SUBMODULE) continue;
+    throw refuseCommit("submodule", `${displayPath(path)} is a submodule`, { path });
+  }
+  const { skipped } = await readFlags(git, site, raw);
+  const present = raw.filter(({ path }) => !skipped.has(path));
+  const files = `${site.folder}/${name}.files`;
+  try {
+    await mkdir(files, { mode: 0o700 });
+    const wanted = present.flatMap(({ path, after }) => (after === null ? [] : [path]));
+    await git.run(["checkout-index", "-z", "-q", "-f", "--stdin"], {
+      ...privately(site, { index, files }),
+      input: joinZero(wanted),
+    });
+    const found = checkoutChanges(place.root, toBytePath(files), present);
+    const staged = overlapping(raw, await stagedPaths(git, site, from));
+    // Looked at after the entries were read: an edit from now on is found when the steps are verified.
+    const dirty = await dirtyPaths(git, site, `${name}.clean`, present);
+    const known = new Map([...found.conflicts, ...staged, ...dirty].map((at) => [at.path, at]));
+    if (known.size > 0) throw conflictError([...known.values()], "checkout");
+    const changes = applyPolicy(found.changes, place.root, policy);
+    checkDatabases(place, changes);
+    const { losses } = await runTask("stageChanges", {
+      root: place.root,
+      only: null,
+      exclude: place.exclude,
+      sourceRoots: [toBytePath(files)],
+      stage,
+      changes,
+    });
+    return losses.map(({ path }) => path);
+  } finally {
+    await rm(files, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,98 @@
+import { readFileSync, rmSync, statSync } from "node:fs";
+import type { RelativePath } from "../../model/byte-path.ts";
+import { copyIndex } from "./copy-index.ts";
+import { readFlags, stagedPaths } from "./checkout-state.ts";
+import { type RawChange, joinZero } from "./git-output.ts";
+import type { Git } from "./git.ts";
+import { type OwnLock, holdsLock, publishLock, releaseLock, takeLock } from "./own-lock.ts";
+import { inRepository } from "./repository.ts";
+import { type Site, privately } from "./site.ts";
+
+/** The lock of the user's index that a transaction takes. */
+export function indexLock({ repository }: Site, name: string): OwnLock {
+  const target = `${repository.gitDirectory}/index`;
+  return {
+    owner: `${repository.gitDirectory}/cofferdam-${name}.index`,
+    lock: `${target}.lock`,
+    target,
+  };
+}
+
+/** One way of the index: the entries of these paths become those of the other commit. */
+export interface IndexSwitch {
+  readonly from: string;
+  readonly to: string;
+  /** What differs between the two; `after` is what the index shall have. */
+  readonly raw: readonly RawChange[];
+  /** Name for private files and for the lock. */
+  readonly name: string;
+}
+
+/**
+ * Replaces the entries of these paths in the user's index and nothing else; entries that somebody staged differently
+ * stay. Recognises what is done, and can be repeated in every process after a crash at any moment. Gives the paths that
+ * were left; null when somebody else has the index locked.
+ */
+export async function switchIndex(
+  git: Git,
+  site: Site,
+  { from, to, raw, name }: IndexSwitch,
+): Promise<readonly RelativePath[] | null> {
+  const lock = indexLock(site, name);
+  const isOther = new Set(await stagedPaths(git, site, to));
+  if (!raw.some(({ path }) => isOther.has(path))) {
+    releaseLock(lock);
+    return [];
+  }
+  if (!holdsLock(lock) && !takeLock(lock)) return null;
+  const isForeign = new Set(await stagedPaths(git, site, from));
+  const wanted = raw.filter(({ path }) => isOther.has(path) && !isForeign.has(path));
+  const draft = `${site.folder}/${name}.switch.index`;
+  try {
+    await write(git, site, draft, wanted);
+    publishLock(lock, readFileSync(draft), statSync(draft, { bigint: true }).mtimeNs);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return raw.filter(({ path }) => isOther.has(path) && isForeign.has(path)).map(({ path }) => path);
+}
+
+/** Writes the user's index with these entries replaced, their flags kept and what git knows of files refreshed. */
+async function write(
+  git: Git,
+  site: Site,
+  draft: string,
+  wanted: readonly RawChange[],
+): Promise<void> {
+  const { repository } = site;
+  const { env, ...rest } = inRepository(repository);
+  const call = { ...rest, env: { ...env, GIT_INDEX_FILE: draft } };
+  const flags = await readFlags(git, site, wanted);
+  copyIndex(`${repository.gitDirectory}/index`, draft);
+  const zero = "0".repeat(repository.objectFormat === "sha256" ? 64 : 40);
+  // Removals first: a folder may become a file.
+  const removals = wanted.flatMap(({ path, after }) =>
+    after === null ? [`0 ${zero}\t${path}`] : [],
+  );
+  const entries = wanted.flatMap(({ path, after }) =>
+    after === null ? [] : [`${after.mode} ${after.oid}\t${path}`],
+  );
+  await git.run(["update-index", "-z", "--index-info"], {
+    ...call,
+    input: joinZero([...removals, ...entries]),
+  });
+  for (const [flag, paths] of [
+    ["--skip-worktree", flags.skipped],
+    ["--assume-unchanged", flags.assumed],
+  ] as const) {
+    const again = wanted.filter(({ path, after }) => after !== null && paths.has(path));
+    if (again.length === 0) continue;
+    const input = joinZero(again.map(({ path }) => path));
+    await git.run(["update-index", "-z", flag, "--stdin"], { ...call, input });
+  }
+  // Says 1 for files that the user has edited: they stay as they are.
+  await git.ask(["update-index", "-q", "--refresh"], {
+    ...privately(site, { index: draft, files: repository.root }),
+    accept: [0, 1],
+  });
+}

@@ -1,0 +1,155 @@
+import { changedPathBytes, createDiffView } from "../../contract/diff-view.ts";
+import type { Clock } from "../../contract/host.ts";
+import { type RelativePath, toBytePath } from "../../model/byte-path.ts";
+import type { Change } from "../../model/change.ts";
+import type { DiffView } from "../../model/diff-view.ts";
+import { readBeneath, refuseOverwrite, statBeneath, writeBeneath } from "../../tree/beneath.ts";
+import { publicPath } from "../../tree/public-path.ts";
+import { readBase } from "./base-record.ts";
+import { Blobs, sha256 } from "./blobs.ts";
+import { type Owner, describeRaw, kindOf, ownedEntry } from "./describe-changes.ts";
+import type { OpenSite } from "./git-commit.ts";
+import { type GitEntry, LINK, type RawChange, parseRaw, splitZero } from "./git-output.ts";
+import type { Git, GitCall } from "./git.ts";
+import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
+import { privately, worktreePath } from "./site.ts";
+
+/** How a sandbox is looked at. */
+export interface LookOptions {
+  /** A name for private files that no other call has. */
+  readonly name: string;
+  /** Patterns of paths that stay in the sandbox. */
+  readonly exclude: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** The changes of a sandbox against the commit that it started from, in their public form. */
+export async function describeSite(
+  git: Git,
+  site: OpenSite,
+  { name, exclude, signal }: LookOptions,
+): Promise<{ readonly changes: readonly Change[]; readonly raw: readonly RawChange[] }> {
+  const { commit } = await readBase(site);
+  return withScratchObjects(site, name, async (objects) => {
+    const { tree, index } = await recordWorktree(git, site, {
+      name,
+      objects,
+      exclude,
+      ...(signal && { signal }),
+    });
+    const call = privately(site, { index, objects });
+    const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", commit, tree];
+    const raw = parseRaw(await git.run(args, call));
+    const blobs = new Blobs(git, call);
+    return { raw, changes: await describeRaw(worktreePath(site), raw, blobs, ownerOf(site)) };
+  });
+}
+
+/** The whole diff of a sandbox; content for text is read only when asked for. */
+export function diffSite(
+  git: Git,
+  site: OpenSite,
+  found: { readonly changes: readonly Change[]; readonly raw: readonly RawChange[] },
+): DiffView {
+  const before = new Map(found.raw.map((change) => [change.path as string, change.before]));
+  const blobs = new Blobs(git, baseCall(site));
+  return createDiffView({
+    sandboxId: site.place.ref.sandboxId,
+    base: site.place.ref.baseFingerprintId,
+    changes: found.changes,
+    readBefore: async (change) => {
+      const path = toBytePath(changedPathBytes(change)) as RelativePath;
+      const entry = before.get(path);
+      return entry == null || entry.mode === LINK ? null : blobs.read({ path, ...entry });
+    },
+    readAfter: (change) => {
+      const path = toBytePath(changedPathBytes(change)) as RelativePath;
+      return Promise.resolve(readBeneath(worktreePath(site), path));
+    },
+  });
+}
+
+/** Writes a file into the worktree and tells the change against the base. Identical content is no write at all. */
+export async function writeSite(
+  git: Git,
+  site: OpenSite,
+  path: RelativePath,
+  content: Uint8Array,
+  clock: Clock,
+): Promise<Change> {
+  const root = worktreePath(site);
+  const at = clock.now().toISOString();
+  const present = statBeneath(root, path);
+  refuseOverwrite(path, present);
+  const owner = ownerOf(site);
+  const mode = present !== null && (present.mode & 0o100) !== 0 ? "100755" : "100644";
+  const hash = sha256(content);
+  const isSame = present?.size === content.length && readBeneath(root, path).equals(content);
+  if (!isSame) writeBeneath(root, path, content, site.place.directory);
+  const after = {
+    ...ownedEntry({ mode, oid: "" }, owner),
+    size: content.length,
+    hash,
+    target: null,
+    mtimeNs: (statBeneath(root, path)?.mtimeNs ?? 0n).toString(),
+  };
+  if (isSame) return { ...publicPath(path), kind: "unchanged", before: after, after, at };
+  const base = await baseEntry(git, site, path);
+  const facts =
+    base === null ? null : (await new Blobs(git, baseCall(site)).describe([base])).get(path);
+  const before =
+    base === null || facts == null ? null : { ...ownedEntry(base, owner), ...facts, mtimeNs: "0" };
+  const isBase = before?.hash === hash && base?.mode === mode;
+  const isContent = before !== null && before.hash === hash;
+  const kind = isBase
+    ? "unchanged"
+    : kindOf(base, { mode, oid: isContent && base !== null ? base.oid : "" });
+  return { ...publicPath(path), kind, before, after, at };
+}
+
+async function baseEntry(
+  git: Git,
+  site: OpenSite,
+  path: RelativePath,
+): Promise<(GitEntry & { readonly path: RelativePath }) | null> {
+  const { commit } = await readBase(site);
+  const call = baseCall(site);
+  // The name may not be UTF-8: every entry of its folder is read, and the one is picked out.
+  const cut = path.lastIndexOf("/");
+  const folder = cut < 0 ? "" : path.slice(0, cut);
+  const tree = await folderTree(git, call, `${commit}^{tree}`, folder);
+  if (tree === null) return null;
+  const name = path.slice(cut + 1);
+  for (const line of splitZero(await git.run(["ls-tree", "-z", tree], call))) {
+    const [, mode = "", oid = "", found = ""] = /^(\d{6}) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+    if (found === name && mode !== "040000") return { path, mode, oid };
+  }
+  return null;
+}
+
+async function folderTree(
+  git: Git,
+  call: GitCall,
+  top: string,
+  folder: string,
+): Promise<string | null> {
+  let tree = top;
+  for (const part of folder === "" ? [] : folder.split("/")) {
+    const lines = splitZero(await git.run(["ls-tree", "-z", "-d", tree], call));
+    const found = lines.find((line) => line.slice(line.indexOf("\t") + 1) === part);
+    const oid = /^040000 tree ([0-9a-f]+)\t/.exec(found ?? "")?.[1];
+    if (oid === undefined) return null;
+    tree = oid;
+  }
+  return tree;
+}
+
+function baseCall(site: OpenSite): GitCall {
+  return privately(site, { index: `${site.admin}/index` });
+}
+
+/** git keeps no owners: both sides are told as belonging to whoever has the checkout. */
+function ownerOf({ place }: OpenSite): Owner {
+  const top = statBeneath(place.root, "" as RelativePath);
+  return { uid: top?.uid ?? 0, gid: top?.gid ?? 0 };
+}

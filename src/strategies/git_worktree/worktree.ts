@@ -1,0 +1,113 @@
+import { existsSync, rmdirSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import type { CallOptions } from "../../contract/strategy.ts";
+import { toBytePath } from "../../model/byte-path.ts";
+import { removeFolder } from "../../tree/remove-folders.ts";
+import { runTask } from "../../tree/threads/pool.ts";
+import { writeBase } from "./base-record.ts";
+import { copyIndex } from "./copy-index.ts";
+import type { Git } from "./git.ts";
+import { copyIncluded } from "./include.ts";
+import { removeOwnRefs } from "./own-refs.ts";
+import { makePrivateGit } from "./private-git.ts";
+import { type Head, inRepository } from "./repository.ts";
+import { swapIn } from "./swap-in.ts";
+import { type Site, privately } from "./site.ts";
+
+/** Makes the linked worktree on its own branch at the given commit, with the ignored files that shall come along. */
+export async function makeWorktree(
+  git: Git,
+  site: Site,
+  head: Head,
+  options: CallOptions = {},
+): Promise<void> {
+  await addWorktree(git, site, head.commit, options);
+  await fill(git, site, head.commit, site.worktree, `${site.admin}/index`, options);
+  await writeBase(site, head);
+}
+
+/** Makes the linked worktree, without any file in it yet. */
+export async function addWorktree(
+  git: Git,
+  site: Site,
+  commit: string,
+  options: CallOptions = {},
+): Promise<void> {
+  const { worktree, branch, repository } = site;
+  await makePrivateGit(git, site);
+  const name = branch.slice("refs/heads/".length);
+  const how = ["--no-checkout", "--no-track", "--lock", "--reason", "in use by cofferdam"];
+  await git.run(["worktree", "add", "-q", ...how, "-b", name, worktree, commit], {
+    ...inRepository(repository),
+    ...(options.signal !== undefined && { signal: options.signal }),
+  });
+}
+
+/**
+ * Throws everything in the worktree away and starts again from the given commit. The new files are complete before they
+ * take the place of the old ones.
+ */
+export async function renewWorktree(git: Git, site: Site, head: Head): Promise<void> {
+  const { folder, worktree, branch, repository, admin } = site;
+  const fresh = `${folder}/fresh`;
+  const index = `${folder}/fresh-index`;
+  dropAside(site);
+  await makePrivateGit(git, site);
+  await mkdir(fresh);
+  await rm(index, { force: true });
+  await fill(git, site, head.commit, fresh, index);
+  // Whatever programs made of it: without this link they would find another repository, or none.
+  await writeFile(`${fresh}/.git`, `gitdir: ${admin}\n`);
+  swapIn(site, "fresh");
+  for (const state of ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "index.lock"]) {
+    await rm(`${admin}/${state}`, { force: true });
+  }
+  copyIndex(index, `${admin}/index`);
+  await rm(index, { force: true });
+  await git.run(["update-ref", branch, head.commit], inRepository(repository));
+  await git.run(["symbolic-ref", "HEAD", branch], {
+    cwd: worktree,
+    env: { GIT_DIR: admin, GIT_WORK_TREE: worktree },
+  });
+  await writeBase(site, head);
+  dropAside(site);
+}
+
+/** Removes the worktree with everything that the repository knows of it. Idempotent; gives what could not be removed. */
+export async function removeWorktree(git: Git, site: Site): Promise<readonly string[]> {
+  const { admin, repository, place } = site;
+  const remaining = await runTask("removeBelow", place.directory);
+  if (remaining.length > 0 || !existsSync(repository.commonDirectory)) return remaining;
+  const left = existsSync(admin) ? removeFolder(toBytePath(admin)) : [];
+  if (left.length > 0) return left;
+  removeIfEmpty(`${repository.commonDirectory}/worktrees`);
+  await removeOwnRefs(git, site);
+  return [];
+}
+
+async function fill(
+  git: Git,
+  site: Site,
+  commit: string,
+  files: string,
+  index: string,
+  options: CallOptions = {},
+): Promise<void> {
+  await git.run(["read-tree", "-m", "-u", commit], {
+    ...privately(site, { index, files }),
+    ...(options.signal !== undefined && { signal: options.signal }),
+  });
+  await copyIncluded(git, site, toBytePath(files));
+}
+
+function dropAside({ folder }: Site): void {
+  if (existsSync(`${folder}/fresh`)) removeFolder(toBytePath(`${folder}/fresh`));
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Others have worktrees, or nobody ever had one.
+  }
+}

@@ -1,0 +1,146 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { OperationTimeoutError, SandboxCommitError } from "../../../src/index.ts";
+import { expectOracleEqual } from "../../support/oracle.ts";
+import { shell } from "../shell.ts";
+import { filesOf, git, makeCheckout, openGit } from "./checkout.ts";
+
+/** Git with a home of the test's own, as a user with global settings has it. */
+function useHome(folder: string, settings: string): void {
+  const before = process.env["HOME"];
+  process.env["HOME"] = join(folder, "home");
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = before;
+  });
+  shell(folder, `mkdir home; HOME=$PWD/home; export HOME; ${settings}`);
+}
+
+const HOOKS = [
+  "applypatch-msg commit-msg fsmonitor-watchman post-checkout post-commit post-index-change post-merge post-rewrite",
+  "pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg reference-transaction update",
+].join(" ");
+
+test("no hook, filter, driver, monitor or setting of a hostile repository runs (R239)", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  const markers = join(folder, "markers");
+  const trap = (name: string): string => `touch ${markers}/${name}; cat`;
+  shell(
+    root,
+    `mkdir ${markers} ../remote
+     printf '* filter=evil diff=evil merge=evil\\n' > .gitattributes; git add -A; git commit -qm attributes
+     for hook in ${HOOKS}; do printf '#!/bin/sh\\ntouch ${markers}/'$hook'\\n' > .git/hooks/$hook; chmod 755 .git/hooks/$hook; done
+     git config core.fsmonitor '${trap("fsmonitor")}'
+     git config filter.evil.clean '${trap("clean")}'; git config filter.evil.smudge '${trap("smudge")}'
+     git config filter.evil.process '${trap("process")}'; git config filter.evil.required true
+     git config diff.evil.textconv '${trap("textconv")}'; git config diff.evil.command '${trap("command")}'
+     git config diff.external '${trap("external")}'; git config merge.evil.driver '${trap("driver")} > /dev/null'
+     git config core.sshCommand '${trap("ssh")}'; git config core.editor '${trap("editor")}'
+     git config core.pager '${trap("pager")}'; git config pager.diff '${trap("pager2")}'
+     git config core.askPass '${trap("askpass")}'; git config credential.helper '!${trap("credential")}'
+     git config gpg.program '${trap("gpg")}'; git config commit.gpgSign true; git config core.hooksPath .git/hooks
+     git config alias.diff-tree '!${trap("alias")}'; git config core.alternateRefsCommand '${trap("alternate")}'
+     git config remote.origin.url 'ext::sh -c ${markers}/ext'; git config remote.origin.promisor true
+     git config remote.origin.uploadpack '${trap("upload")}'; git config extensions.partialClone origin
+     git config submodule.recurse true; git config protocol.ext.allow always
+     printf '[core]\\n\\tfsmonitor = ${trap("included")}\\n' > .git/more; git config include.path more`,
+  );
+  {
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    await sandbox.write("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+    await sandbox.write("new", "new\n");
+    await (await sandbox.diff()).text();
+    await sandbox.checkpoint("kept");
+    await sandbox.restoreCheckpoint("kept");
+    // A merge, so that drivers would be asked.
+    const theirs = `printf 'one\\ntwo\\nthree\\nfour\\nFIVE\\n' > a.txt; git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c include.path=/dev/null`;
+    shell(
+      root,
+      `${theirs} -c filter.evil.process= -c filter.evil.clean= -c filter.evil.required=false -c commit.gpgSign=false commit -qam theirs; rm -f ${markers}/*`,
+    );
+    await sandbox.commit({ message: "mine" });
+    await sandbox.rollback();
+    await sandbox.getPath();
+  }
+  expect(readdirSync(markers)).toEqual([]);
+  expect(shell(root, "cat a.txt")).toBe("one\ntwo\nthree\nfour\nFIVE\n");
+});
+
+test("a repository that a program plants in the worktree is refused by name and never entered (R239)", async () => {
+  const checkout = makeCheckout();
+  const { folder } = checkout;
+  const marker = join(folder, "marker");
+  await using bench = await openGit(checkout);
+  shell(
+    await bench.sandbox.getPath(),
+    `git init -q planted; cd planted; git config user.name t; git config user.email t@t.invalid
+     echo x > x; git add x; git commit -qm x; git config core.fsmonitor 'touch ${marker}'; echo y > x`,
+  );
+  const attempt = bench.sandbox.commit();
+  await expect(attempt).rejects.toBeInstanceOf(SandboxCommitError);
+  await expect(attempt).rejects.toMatchObject({
+    data: { reason: "submodule", failedPath: "planted", originalRestored: true },
+  });
+  expect(existsSync(marker)).toBe(false);
+});
+
+test("a filter that hangs is ended with everything it started, and nothing has moved (R51, R57)", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  useHome(folder, "git config --global filter.slow.clean 'sleep 4711; cat'");
+  await using bench = await openGit(checkout, { properties: { gitTimeoutMs: 2_000 } });
+  const worktree = await bench.sandbox.getPath();
+  shell(worktree, "echo '*.slow filter=slow' > .gitattributes; echo s > x.slow; echo e > a.txt");
+  const [files, tip] = [filesOf(root), git(root, "rev-parse", "HEAD")];
+  await expect(bench.sandbox.commit()).rejects.toBeInstanceOf(OperationTimeoutError);
+  expect(shell("/", "ps -eo args | grep '^sleep 4711' || true")).toBe("");
+  expectOracleEqual(files, filesOf(root));
+  expect(git(root, "rev-parse", "HEAD")).toBe(tip);
+  expect(shell(root, "find .git -name '*.lock' -o -name 'cofferdam-*.*'")).toBe("");
+  shell(worktree, "rm x.slow .gitattributes");
+  await bench.sandbox.commit();
+  expect(shell(root, "cat a.txt")).toBe("e\n");
+});
+
+test("nobody is asked and no editor is opened, whatever the user's settings say (R57)", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  const wait = "sleep 4712";
+  useHome(
+    folder,
+    `git config --global core.editor '${wait}'; git config --global core.askPass '${wait}'
+     git config --global credential.helper '!${wait}'; git config --global core.pager '${wait}'
+     git config --global commit.gpgSign true; git config --global gpg.program '${wait}'
+     git config --global merge.verifySignatures true; git config --global core.fsmonitor '${wait}'`,
+  );
+  await using bench = await openGit(checkout, { properties: { gitTimeoutMs: 20_000 } });
+  await bench.sandbox.write("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+  shell(root, "export HOME=/nowhere; echo t > t; git add t; git commit -qm theirs");
+  await bench.sandbox.commit({ message: "merged" });
+  await bench.sandbox.rollback();
+  expect(shell("/", "ps -eo args | grep '^sleep 4712' || true")).toBe("");
+  expect(shell(root, "HOME=/nowhere git log -1 --format=%s")).toBe("theirs\n");
+});
+
+test("a filter of the user's own settings is used, so that large files stay what they are", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  useHome(
+    folder,
+    "git config --global filter.rot.clean 'tr a-z A-Z'; git config --global filter.rot.smudge 'tr A-Z a-z'",
+  );
+  shell(
+    root,
+    "export HOME=$PWD/../home; echo '*.rot filter=rot' > .gitattributes; echo text > x.rot; git add -A; git commit -qm rot",
+  );
+  await using bench = await openGit(checkout);
+  const worktree = await bench.sandbox.getPath();
+  expect(shell(worktree, "cat x.rot; git cat-file -p HEAD:x.rot")).toBe("text\nTEXT\n");
+  shell(worktree, "echo changed > x.rot");
+  await bench.sandbox.commit();
+  expect(shell(root, "cat x.rot; git cat-file -p HEAD:x.rot")).toBe("changed\nCHANGED\n");
+  expect(shell(root, "HOME=$PWD/../home git status --porcelain")).toBe("");
+});

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SandboxRollbackError } from "../../../src/index.ts";
+import { expectOracleEqual } from "../../support/oracle.ts";
+import { shell } from "../shell.ts";
+import { EDITS, filesOf, git, makeCheckout, openGit } from "./checkout.ts";
+
+test("an undo takes branch, index and files back to the recorded commit, and keeps the edits (R49)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const worktree = await bench.sandbox.getPath();
+  shell(worktree, EDITS);
+  const [files, index] = [filesOf(root), git(root, "ls-files", "-s")];
+  const tip = git(root, "rev-parse", "HEAD");
+  const edited = filesOf(worktree);
+  await bench.sandbox.commit({ message: "kinds" });
+  await bench.sandbox.undoCommit();
+  expect(git(root, "rev-parse", "main")).toBe(tip);
+  expect(git(root, "status", "--porcelain")).toBe("");
+  expect(git(root, "ls-files", "-s")).toBe(index);
+  expectOracleEqual(files, filesOf(root));
+  expectOracleEqual(edited, filesOf(worktree));
+  git(root, "fsck", "--strict");
+  const again = await bench.sandbox.commit({ message: "again" });
+  expect(git(root, "rev-parse", "main")).toBe(again.revision);
+  expectOracleEqual(edited, filesOf(root), { ignore: ["mtimes"] });
+});
+
+test.each([
+  ["a foreign commit", "echo f > f; git add f; git commit -qm foreign", "refs/heads/main"],
+  ["another branch checked out", "git checkout -q -b other", "refs/heads/main"],
+  ["a dirty file", "echo dirty >> a.txt", "a.txt"],
+  ["a staged edit of a file", "cp a.txt k; echo d >> a.txt; git add a.txt; mv k a.txt", "a.txt"],
+  ["a removed file", "rm new.txt", "new.txt"],
+])(
+  "refuses after %s and says what moved; every foreign byte survives (R50)",
+  async (_name, script, path) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    await using bench = await openGit(checkout);
+    shell(await bench.sandbox.getPath(), EDITS);
+    await bench.sandbox.commit({ message: "kinds" });
+    shell(root, script);
+    const files = filesOf(root);
+    const sums = "sha256sum .git/index .git/HEAD .git/refs/heads/*";
+    const before = shell(root, `git status > /dev/null; ${sums} 2> /dev/null || true`);
+    const attempt = bench.sandbox.rollback();
+    await expect(attempt).rejects.toBeInstanceOf(SandboxRollbackError);
+    await expect(attempt).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      data: { reason: "foreignEdits", paths: [path] },
+    });
+    expect(shell(root, `${sums} 2> /dev/null || true`)).toBe(before);
+    expectOracleEqual(files, filesOf(root));
+    expect(existsSync(join(root, ".git/index.lock"))).toBe(false);
+    expect(await bench.coffer.status(bench.ref)).toBe("COMMITTED");
+  },
+);
+
+test("refuses while the branch is checked out in a second worktree, which stays as it is (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  git(root, "worktree", "add", "-q", "--force", join(folder, "second"), "main");
+  await expect(bench.sandbox.rollback()).rejects.toMatchObject({
+    data: { reason: "foreignEdits", paths: [join(folder, "second")] },
+  });
+  expect(git(join(folder, "second"), "status", "--porcelain")).toBe("");
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("edited\n");
+  git(root, "worktree", "remove", join(folder, "second"));
+  await bench.sandbox.rollback();
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\ntwo\nthree\nfour\nfive\n");
+});
+
+test("takes a commit back beside untouched work that came later, and only that (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  shell(
+    root,
+    "echo later >> b.txt; echo new > untracked; echo s > s; git add s; git status > /dev/null",
+  );
+  await bench.sandbox.rollback();
+  expect(git(root, "status", "--porcelain")).toBe(" M b.txt\nA  s\n?? untracked");
+});
