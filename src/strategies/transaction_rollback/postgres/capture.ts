@@ -4,11 +4,10 @@ import { classifyStatement, commandOf, refused } from "./classify-statement.ts";
 import { IMAGE_CLAUSES } from "./image-settings.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
 import type { Statement } from "./split-statements.ts";
-import { tableOf, touchedSince, touchedTables } from "./tables.ts";
+import { CAPTURE_TRIGGER, type Table, tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { targetTables } from "./target-tables.ts";
 
-/** The name sorts after those of most triggers, so that rows are seen as they end up. */
-const TRIGGER = "zzz_cofferdam_capture";
+const OBJECT_IN_USE = "55006";
 /** A trigger of one table may touch the next; each round finds more of them. */
 const MOST_ROUNDS = 50;
 
@@ -30,6 +29,17 @@ const PREPARATION = [
    END $capture$`,
 ];
 
+/** A table that can only be watched from the beginning, because checks of its rows wait for the end. */
+export class UnwatchedError extends Error {
+  override readonly name = "UnwatchedError";
+  readonly oid: string;
+
+  constructor(oid: string, cause: DatabaseError) {
+    super(cause.message, { cause });
+    this.oid = oid;
+  }
+}
+
 /**
  * Runs statements and records what each does to every row, cascades and triggers included. A trigger of ours is put on
  * every table that a statement turns out to touch, and the statement is run again from before. The triggers take locks
@@ -48,7 +58,23 @@ export class Capture {
     for (const statement of PREPARATION) await this.#session.run(statement);
   }
 
-  /** Runs one statement. */
+  /** Watches tables that are there before any row has changed. */
+  async watchFirst(oids: Iterable<string>): Promise<void> {
+    for (const oid of oids) {
+      const table = await tableOf(this.#session, oid);
+      if (table !== null) await this.#install(oid, table);
+    }
+  }
+
+  /** Forgets what was recorded so far. */
+  async forget(): Promise<void> {
+    await this.#session.run("DELETE FROM pg_temp.cofferdam_effects");
+  }
+
+  /**
+   * Runs one statement.
+   * @throws UnwatchedError for a table that has to be watched first.
+   */
   async run(statement: Statement): Promise<LoggedStatement> {
     const kind = classifyStatement(statement);
     // Spares the first, futile run where the tables can be told from the statement.
@@ -87,19 +113,24 @@ export class Capture {
     const table = await tableOf(this.#session, oid);
     // Made by the very statement, and gone when it was rolled back.
     if (table === null) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
+    try {
+      await this.#install(oid, table);
+    } catch (cause) {
+      const error = failed(statement, cause, `the rows of ${table.name} cannot be watched: `);
+      throw sqlStateOf(cause) === OBJECT_IN_USE ? new UnwatchedError(oid, error) : error;
+    }
+  }
+
+  async #install(oid: string, table: Table): Promise<void> {
     const [row] = await this.#session.run(
       "SELECT string_agg(quote_literal(name), ', ') AS names FROM (SELECT (parse_ident(k))[1] AS name FROM unnest($1::text[]) k) s",
       [table.key],
     );
-    try {
-      await this.#session.run(
-        `CREATE TRIGGER ${TRIGGER} AFTER INSERT OR UPDATE OR DELETE ON ${table.name}
-           FOR EACH ROW EXECUTE FUNCTION pg_temp.cofferdam_capture(${row?.["names"] ?? ""})`,
-      );
-      await this.#session.run(`ALTER TABLE ${table.name} ENABLE ALWAYS TRIGGER ${TRIGGER}`);
-    } catch (cause) {
-      throw failed(statement, cause, `the rows of ${table.name} cannot be watched: `);
-    }
+    await this.#session.run(
+      `CREATE TRIGGER ${CAPTURE_TRIGGER} AFTER INSERT OR UPDATE OR DELETE ON ${table.name}
+         FOR EACH ROW EXECUTE FUNCTION pg_temp.cofferdam_capture(${row?.["names"] ?? ""})`,
+    );
+    await this.#session.run(`ALTER TABLE ${table.name} ENABLE ALWAYS TRIGGER ${CAPTURE_TRIGGER}`);
     this.#watched.add(oid);
   }
 

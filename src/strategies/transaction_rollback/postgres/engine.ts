@@ -9,13 +9,13 @@ import {
 import type { Connection } from "../connection.ts";
 import type { DatabaseEngine, Direction, RecordedStatements, ServerFacts } from "../engine.ts";
 import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
-import { Capture, failed } from "./capture.ts";
+import { Capture, UnwatchedError, failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
 import { Session, applicationName, sqlStateOf } from "./session.ts";
-import { splitStatements } from "./split-statements.ts";
+import { type Statement, splitStatements } from "./split-statements.ts";
 
 const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
 const UNDEFINED_OBJECT = "42704";
@@ -77,9 +77,31 @@ export class PostgresEngine implements DatabaseEngine {
     const statements = splitStatements(script);
     // All of them before the first one runs.
     for (const statement of statements) classifyStatement(statement);
-    await using session = await this.#begin(log);
+    const first = new Set<string>();
+    for (;;) {
+      try {
+        return await this.#recordWatching(log, statements, first);
+      } catch (thrown) {
+        if (!(thrown instanceof UnwatchedError)) throw thrown;
+        if (first.has(thrown.oid)) throw thrown.cause;
+        first.add(thrown.oid);
+      }
+    }
+  }
+
+  /** Records statements with some tables watched before the log is brought in, and the others when they are met. */
+  async #recordWatching(
+    log: readonly LoggedWrite[],
+    statements: readonly Statement[],
+    first: ReadonlySet<string>,
+  ): Promise<RecordedStatements> {
+    await using session = await this.#open();
+    await this.#enter(session);
     const capture = new Capture(session);
     await capture.prepare();
+    await capture.watchFirst(first);
+    await redo(session, log);
+    await capture.forget();
     const before = await lastNumbers(session);
     const done: LoggedStatement[] = [];
     for (const statement of statements) done.push(await capture.run(statement));
@@ -222,14 +244,18 @@ export class PostgresEngine implements DatabaseEngine {
   ): Promise<Session> {
     const session = await this.#open(purpose);
     try {
-      await session.run("BEGIN ISOLATION LEVEL READ COMMITTED");
-      await this.#requireSame(session);
+      await this.#enter(session);
       await redo(session, log, direction);
       return session;
     } catch (thrown) {
       await session[Symbol.asyncDispose]();
       throw thrown;
     }
+  }
+
+  async #enter(session: Session): Promise<void> {
+    await session.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+    await this.#requireSame(session);
   }
 
   /** A connection may have been pointed elsewhere since the sandbox was made. */

@@ -17,6 +17,9 @@ export interface Table {
   readonly triggers: readonly { readonly name: string; readonly enabled: string }[];
 }
 
+/** Our own trigger. The name sorts after those of most triggers, so that rows are seen as they end up. */
+export const CAPTURE_TRIGGER = "zzz_cofferdam_capture";
+
 const QUERY = `SELECT n.nspname AS schema, c.relname, format('%I.%I', n.nspname, c.relname) AS name,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY k.place)::text
      FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
@@ -26,7 +29,8 @@ const QUERY = `SELECT n.nspname AS schema, c.relname, format('%I.%I', n.nspname,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY a.attnum)::text FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity <> 'a') AS assignable,
   (SELECT json_agg(json_build_object('name', quote_ident(t.tgname), 'enabled', t.tgenabled))::text
-     FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')) AS triggers
+     FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')
+      AND t.tgname <> '${CAPTURE_TRIGGER}') AS triggers
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 `;
 
