@@ -103,7 +103,14 @@ export default defineConfig({
       }),
       project("unprivileged", {
         include: ["test/**/*.test.ts"],
-        exclude: ["test/matrix/**", ...LONG, "test/quality/**", "test/**/*.root.test.ts"],
+        exclude: [
+          "test/matrix/**",
+          ...LONG,
+          "test/quality/**",
+          "test/**/*.root.test.ts",
+          // A death is the same for every user, and these take long.
+          "test/strategies/git_worktree/crash*.test.ts",
+        ],
       }),
       project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
       project("faults", {
