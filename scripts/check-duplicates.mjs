@@ -25,7 +25,8 @@ process.exit(found.size > 0 ? 1 : 0);
 
 function filesBelow(below) {
   const names = readdirSync(below, { recursive: true }).filter((name) => name.endsWith(".ts"));
-  return names.toSorted().map((name) => join(below, name));
+  const sorted = names.toSorted((a, b) => (a < b ? -1 : 1));
+  return sorted.map((name) => join(below, name));
 }
 
 function linesOf(source) {
