@@ -2,11 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
-import { runChild } from "../../support/child.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
-import { type Mixed, NEW, OLD, changedPlan, mixed } from "./mixed-plan.ts";
+import { type Mixed, NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
 
 let server: PostgresServer;
 let proxy: PostgresProxy;
@@ -105,14 +104,7 @@ describe("a database that cannot prepare", () => {
     async (call, event, expected) => {
       const all = mixed(server);
       const { ground } = all;
-      {
-        await using cofferdam = await ground.open();
-        const plan = await changedPlan(cofferdam, all);
-        if (call === "undo") await plan.commit();
-      }
-      const args = [ground.stateDirectory, ground.config, call, event];
-      const died = await runChild(new URL("programs/commit-plan.ts", import.meta.url), args);
-      expect(died.signal).toBe("SIGKILL");
+      await killChangedPlan(all, call, event);
       await using cofferdam = await ground.open();
       expect(all.state()).toEqual(expected);
       expect(decisions(all)).toEqual([]);

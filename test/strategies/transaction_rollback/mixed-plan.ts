@@ -1,3 +1,5 @@
+import { expect } from "vitest";
+import { runChild } from "../../support/child.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cofferdam, Plan } from "../../../src/index.ts";
@@ -53,4 +55,21 @@ export async function changedPlan(
   await plan.sandbox("shop").write("job.sql", "UPDATE jobs SET state = 'new'");
   await plan.sandbox("site").write("page", NEW.file);
   return plan;
+}
+
+/** Makes the plan with its edits, committed where an undo follows, and lets another process die in a call at an event. */
+export async function killChangedPlan(
+  all: Mixed,
+  call: "commit" | "undo",
+  event: string,
+): Promise<void> {
+  const { ground } = all;
+  {
+    await using cofferdam = await ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    if (call === "undo") await plan.commit();
+  }
+  const args = [ground.stateDirectory, ground.config, call, event];
+  const died = await runChild(new URL("programs/commit-plan.ts", import.meta.url), args);
+  expect(died.signal).toBe("SIGKILL");
 }

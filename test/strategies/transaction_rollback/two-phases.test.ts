@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
-import { runChild, startChild } from "../../support/child.ts";
+import { startChild } from "../../support/child.ts";
 import { PostgresProxy } from "../../support/postgres-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { rowsOf } from "./fixture.ts";
-import { NEW, OLD, changedPlan, mixed } from "./mixed-plan.ts";
+import { NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
 
 let server: PostgresServer;
 let proxy: PostgresProxy;
@@ -99,14 +99,7 @@ describe("a process that is killed", () => {
     async (call, event, expected) => {
       const all = mixed(server, proxy.port);
       const { ground } = all;
-      {
-        await using cofferdam = await ground.open();
-        const plan = await changedPlan(cofferdam, all);
-        if (call === "undo") await plan.commit();
-      }
-      const args = [ground.stateDirectory, ground.config, call, event];
-      const died = await runChild(new URL("programs/commit-plan.ts", import.meta.url), args);
-      expect(died.signal).toBe("SIGKILL");
+      await killChangedPlan(all, call, event);
       expect(ground.prepared()).toHaveLength(1);
       await server.halt("immediate");
       await server.resume();

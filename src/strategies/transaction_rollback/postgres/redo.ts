@@ -113,6 +113,17 @@ async function tablesOf(
   return tables;
 }
 
+/** The tables whose rows can be told apart, each with the effects on it. */
+function keyedTables(
+  tables: ReadonlyMap<string, Table>,
+  effects: readonly RowEffect[],
+): { readonly table: Table; readonly own: readonly RowEffect[] }[] {
+  const keyed = [...tables].filter(([, table]) => table.key.length > 0);
+  return keyed.map(([path, table]) => {
+    return { table, own: effects.filter((effect) => tablePath(effect) === path) };
+  });
+}
+
 /** Locks every row that is going to change, and checks it, before the first one does. */
 async function requireBefore(
   session: Session,
@@ -120,9 +131,7 @@ async function requireBefore(
   effects: readonly RowEffect[],
 ): Promise<void> {
   const conflicts: RowConflict[] = [];
-  for (const [path, table] of tables) {
-    if (table.key.length === 0) continue;
-    const own = effects.filter((effect) => tablePath(effect) === path);
+  for (const { table, own } of keyedTables(tables, effects)) {
     const first = firstOf(own).filter(({ before }) => before !== null);
     const images = first.map(({ before }) => before ?? "");
     const equal = await lockEqual(session, table, images);
@@ -156,10 +165,9 @@ async function requireAfter(
   effects: readonly RowEffect[],
 ): Promise<void> {
   const conflicts: RowConflict[] = [];
-  for (const [path, table] of tables) {
-    if (table.key.length === 0) continue;
+  for (const { table, own } of keyedTables(tables, effects)) {
     const last = new Map<string, { effect: RowEffect; image: string; after: string | null }>();
-    for (const effect of effects.filter((one) => tablePath(one) === path)) {
+    for (const effect of own) {
       const { keyBefore, keyAfter, before, after } = effect;
       if (before !== null)
         last.set(keyText(keyBefore) ?? "", { effect, image: before, after: null });
