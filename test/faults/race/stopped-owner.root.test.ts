@@ -110,7 +110,7 @@ test(
         const { outcome, code } = await answer;
         // What was interrupted is refused until it is recovered.
         if (outcome === "failed") assert.ok(code === "SANDBOX_STATE" || code === "ATOMIC_COMMIT");
-        const told = outcome === "done" ? ({ outcome } as const) : null;
+        const told = outcome === "done" ? ({ outcome, committed: "committed" } as const) : null;
         await judgeGround(shape.judge, { ground, told, ref: null, isBrief: true });
       }),
     );
