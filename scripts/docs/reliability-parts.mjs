@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { table } from "./markdown-table.mjs";
 
 const NOTHING = "No run is recorded.";
-const LEFT_OUT = / left out$/;
+const LEFT_OUT = / left out(, by the order of calls)?$/;
 
 /** The parts of docs/reliability.md, made from the results that the suites recorded. */
 export function reliabilityParts(root) {
@@ -85,7 +85,7 @@ function rounds(results, unit) {
 function syncTable(results) {
   if (results.length === 0) return NOTHING;
   const rows = new Map();
-  for (const { shape, faults, remarks } of results) {
+  for (const { shape, faults, remarks = [] } of results) {
     for (const remark of remarks) {
       const at = remark.lastIndexOf(": ");
       const key = [shape, faults, remark.slice(0, at), remark.slice(at + 2)].join("\n");

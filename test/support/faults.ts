@@ -19,6 +19,8 @@ export interface FaultPoint {
   readonly paths: readonly string[];
   /** Whether the program's first thread makes it. */
   readonly mainThread: boolean;
+  /** Whether it is an open that may make the file. */
+  readonly creates: boolean;
   /** The number of the copies that show the disks before the call; only where disks are kept. */
   readonly kept?: number | undefined;
 }

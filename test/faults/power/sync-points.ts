@@ -15,12 +15,17 @@ export interface SyncPoint {
   readonly label: string;
 }
 
+/** Whether a call makes something durable. */
+export function isSync({ call }: FaultPoint): boolean {
+  return SYNCS.includes(call);
+}
+
 /** The syncs of an operation, in their order. */
 export async function syncPointsOf(bench: PowerBench): Promise<SyncPoint[]> {
   const { disks, shape, base, template } = bench;
   const run = await runPowered(disks, base, shape, template, { writing: "only what is synced" });
   run.drop();
-  const points = run.points.filter(({ call }) => SYNCS.includes(call));
+  const points = run.points.filter(isSync);
   return points.map((point) => ({ point, label: labelOf(point, disks.mountPoint) }));
 }
 
@@ -91,7 +96,7 @@ function momentsAfter(run: PoweredRun, { at }: FaultPoint, writing: Writing): re
     ({ points, told }) => told !== null || points.some((point) => point.at > at),
   );
   if (writing === "only what is synced") return later;
-  const syncs = run.points.filter((point) => point.at > at && SYNCS.includes(point.call));
+  const syncs = run.points.filter((point) => point.at > at && isSync(point));
   const until = syncs[WINDOW]?.at ?? Infinity;
   return later.filter(
     ({ points, told }) => told !== null || points.some((point) => point.at <= until),

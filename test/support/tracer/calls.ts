@@ -14,6 +14,8 @@ export interface MutatingCall {
     readonly anyBit?: number;
     readonly oneOf?: number[];
   };
+  /** Which argument has the flags of an open, or points to them. */
+  readonly flags?: { readonly argument: number; readonly isPointer?: boolean };
 }
 
 const O_CREAT = 0o100;
@@ -31,7 +33,15 @@ const descriptor = (at: number): Operand => ({ descriptor: at });
 /** The calls by their numbers on x86-64. */
 export const MUTATING_CALLS: ReadonlyMap<number, MutatingCall> = new Map([
   [1, { name: "write", operands: [descriptor(0)] }],
-  [2, { name: "open", operands: [path(0)], onlyIf: { argument: 1, anyBit: CREATES } }],
+  [
+    2,
+    {
+      name: "open",
+      operands: [path(0)],
+      onlyIf: { argument: 1, anyBit: CREATES },
+      flags: { argument: 1 },
+    },
+  ],
   [
     16,
     {
@@ -71,7 +81,15 @@ export const MUTATING_CALLS: ReadonlyMap<number, MutatingCall> = new Map([
   [198, { name: "lremovexattr", operands: [path(0)] }],
   [199, { name: "fremovexattr", operands: [descriptor(0)] }],
   [235, { name: "utimes", operands: [path(0)] }],
-  [257, { name: "openat", operands: [below(0)], onlyIf: { argument: 2, anyBit: CREATES } }],
+  [
+    257,
+    {
+      name: "openat",
+      operands: [below(0)],
+      onlyIf: { argument: 2, anyBit: CREATES },
+      flags: { argument: 2 },
+    },
+  ],
   [258, { name: "mkdirat", operands: [below(0)] }],
   [259, { name: "mknodat", operands: [below(0)] }],
   [260, { name: "fchownat", operands: [below(0)] }],
@@ -89,7 +107,7 @@ export const MUTATING_CALLS: ReadonlyMap<number, MutatingCall> = new Map([
   [326, { name: "copy_file_range", operands: [descriptor(2)] }],
   [328, { name: "pwritev2", operands: [descriptor(0)] }],
   [429, { name: "move_mount", operands: [below(0), below(2)] }],
-  [437, { name: "openat2", operands: [below(0)] }],
+  [437, { name: "openat2", operands: [below(0)], flags: { argument: 2, isPointer: true } }],
   [452, { name: "fchmodat2", operands: [below(0)] }],
   [463, { name: "setxattrat", operands: [below(0)] }],
   [466, { name: "removexattrat", operands: [below(0)] }],

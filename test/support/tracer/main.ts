@@ -27,6 +27,9 @@ const order = JSON.parse(orderText) as TraceOrder;
 /** What also works where nothing can be changed any more. */
 const WITHOUT_CHANGE = ["openat2", "flock"];
 const AT_FDCWD = 0xffff_ff9c;
+const O_CREAT = 0o100n;
+/** How paths are given to calls that know no descriptors. */
+const BY_DESCRIPTOR = /^\/proc\/self\/fd\/(\d+)(\/.*)?$/s;
 const keeper = order.keep === undefined ? undefined : new ImageKeeper(order.keep);
 const report: { points: TraceReport["points"][number][]; fired: boolean } = {
   points: [],
@@ -86,7 +89,8 @@ function meet(thread: number, call: AtCall): void {
   const paths = known.operands.map((operand) => pathOf(thread, call, operand));
   if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
   const kept = keeper?.keep();
-  report.points.push({ call: known.name, paths, mainThread: thread === pid, kept });
+  const creates = isCreating(thread, call, known);
+  report.points.push({ call: known.name, paths, mainThread: thread === pid, creates, kept });
   if (!isMet(known.name)) return;
   report.fired = true;
   if (order.stops === true) {
@@ -123,10 +127,21 @@ function pathOf(thread: number, call: AtCall, operand: Known["operands"][number]
   if ("descriptor" in operand)
     return linkOf(`/proc/${thread}/fd/${number(call, operand.descriptor)}`);
   const name = textAt(thread, call.arguments[operand.path] ?? 0n);
+  const [, opened, rest = ""] = BY_DESCRIPTOR.exec(name) ?? [];
+  if (opened !== undefined) return posix.join(linkOf(`/proc/${thread}/fd/${opened}`), rest);
   if (name.startsWith("/")) return posix.normalize(name);
   const folder = "folder" in operand ? number(call, operand.folder) : AT_FDCWD;
   const start = folder === AT_FDCWD ? `/proc/${thread}/cwd` : `/proc/${thread}/fd/${folder}`;
   return posix.join(linkOf(start), name);
+}
+
+/** Whether an open may make the file. */
+function isCreating(thread: number, call: AtCall, { name, flags }: Known): boolean {
+  if (name === "creat") return true;
+  if (flags === undefined) return false;
+  const value = call.arguments[flags.argument] ?? 0n;
+  const given = flags.isPointer === true ? bytesAt(thread, value, 8).readBigUInt64LE() : value;
+  return (given & O_CREAT) !== 0n;
 }
 
 function number(call: AtCall, at: number): number {
@@ -153,6 +168,17 @@ function textAt(thread: number, address: bigint): string {
       length += readSync(memory, buffer, length, 4096 - length, address + BigInt(length));
     }
     return buffer.subarray(0, buffer.indexOf(0)).toString("latin1");
+  } finally {
+    closeSync(memory);
+  }
+}
+
+function bytesAt(thread: number, address: bigint, length: number): Buffer {
+  const memory = openSync(`/proc/${thread}/mem`, "r");
+  try {
+    const buffer = Buffer.alloc(length);
+    readSync(memory, buffer, 0, length, address);
+    return buffer;
   } finally {
     closeSync(memory);
   }

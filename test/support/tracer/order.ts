@@ -36,6 +36,8 @@ export interface TraceReport {
     readonly call: string;
     readonly paths: readonly string[];
     readonly mainThread: boolean;
+    /** Whether it is an open that may make the file. */
+    readonly creates: boolean;
     /** The number of the copies that show the disks before the call. */
     readonly kept?: number | undefined;
   }[];
