@@ -20,16 +20,27 @@ function traced(name: string, folder: string): TracedProgram {
 it("lists the calls that change something in a folder, and what they change", async () => {
   const folder = tempFolder();
   const points = await faultPoints(traced("say", folder));
+  const draft = join(folder, "made/draft");
   expect(points).toEqual([
-    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true },
-    { at: 2, call: "openat", paths: [join(folder, "made/draft")], mainThread: true },
-    { at: 3, call: "write", paths: [join(folder, "made/draft")], mainThread: true },
+    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true, creates: false },
+    { at: 2, call: "openat", paths: [draft], mainThread: true, creates: true },
+    { at: 3, call: "write", paths: [draft], mainThread: true, creates: false },
     {
       at: 4,
       call: "rename",
-      paths: [join(folder, "made/draft"), join(folder, "made/final")],
+      paths: [draft, join(folder, "made/final")],
       mainThread: true,
+      creates: false,
     },
+  ]);
+});
+
+it("sees what is changed by the descriptor of a folder", async () => {
+  const folder = tempFolder();
+  const points = await faultPoints(traced("rename-by-descriptor", folder));
+  expect(points.map(({ call, paths }) => [call, ...paths])).toEqual([
+    ["mkdir", join(folder, "old")],
+    ["rename", join(folder, "old"), join(folder, "new")],
   ]);
 });
 
