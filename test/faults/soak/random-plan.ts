@@ -62,10 +62,13 @@ export async function editAtRandom(
   for (const resource of resources) {
     const files = { ...resource.old };
     const sandbox = plan.sandbox(resource.id);
-    await write(sandbox, files, pick(NAMES, random), `${plan.id} ${contentFor(random)}`);
     for (let left = Math.floor(random() * 4); left > 0; left--) {
       await editOnce(sandbox, files, random);
     }
+    // At last, so that nothing takes it back.
+    const sure = `${plan.id} ${contentFor(random)}`;
+    const path = pick(NAMES, random);
+    await write(sandbox, files, path, sure === resource.old[path] ? `${sure} again` : sure);
     edited.push({ ...resource, new: files });
   }
   return edited;

@@ -139,7 +139,8 @@ class Soak {
     } else this.ended += 1;
     await using coffer = await this.#open();
     const isNew = this.#isPublished(resources);
-    if (told?.outcome === "done") assert.equal(isNew, operation === "plan.commit");
+    const isWanted = operation === "plan.commit";
+    if (told?.outcome === "done") assert.equal(isNew, isWanted, `${operation} is not done`);
     this[isNew ? "new" : "old"] += 1;
     return isNew && (await coffer.list(planId)).length > 0;
   }
