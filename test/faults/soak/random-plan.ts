@@ -80,8 +80,8 @@ async function editOnce(
   random: () => number,
 ): Promise<void> {
   const there = Object.keys(files);
-  const path = pick(there, random);
   if (random() < 0.4 && there.length > 1) {
+    const path = pick(there, random);
     await sandbox.remove(path);
     delete files[path];
   } else {
