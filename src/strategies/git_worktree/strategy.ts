@@ -4,6 +4,7 @@ import { createDiffView, digestChanges } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
 import type {
   CallOptions,
+  DiffOptions,
   CleanupOptions,
   CommitOptions,
   ListedEntry,
@@ -47,6 +48,7 @@ import {
   restoreCheckpoint,
 } from "./checkpoint.ts";
 import { type GitRecord } from "./commit-record.ts";
+import { driftOf } from "./drift.ts";
 import { refuseCommit } from "./failures.ts";
 import { GitCommit, type OpenSite } from "./git-commit.ts";
 import { readGitProperties } from "./git-properties.ts";
@@ -115,12 +117,14 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     return writeSite(git, site, resolveInput(site.place, path), bytes, this.#host.clock);
   }
 
-  async diff(ref: SandboxRef, options: CallOptions = {}): Promise<DiffView> {
+  async diff(ref: SandboxRef, options: DiffOptions = {}): Promise<DiffView> {
     const site = await this.#open(ref);
     // After a commit the worktree is what was committed; there is nothing more to publish.
     if ((await readCommitted(site.place)) !== null) return emptyDiff(site);
     const git = this.#git(site.place.resource);
-    return diffSite(git, site, await this.#look(git, site, options));
+    const found = await this.#look(git, site, options);
+    const drift = options.drift === "full" ? await driftOf(git, site, found.raw) : undefined;
+    return diffSite(git, site, found, drift);
   }
 
   commit(ref: SandboxRef, options?: CommitOptions): Promise<CommitResult> {

@@ -2,7 +2,7 @@ import { changedPathBytes, createDiffView } from "../../contract/diff-view.ts";
 import type { Clock } from "../../contract/host.ts";
 import { type RelativePath, toBytePath } from "../../model/byte-path.ts";
 import type { Change } from "../../model/change.ts";
-import type { DiffView } from "../../model/diff-view.ts";
+import type { DiffView, DriftEntry } from "../../model/diff-view.ts";
 import { readBeneath, refuseOverwrite, statBeneath, writeBeneath } from "../../tree/beneath.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import { readBase } from "./base-record.ts";
@@ -50,6 +50,7 @@ export function diffSite(
   git: Git,
   site: OpenSite,
   found: { readonly changes: readonly Change[]; readonly raw: readonly RawChange[] },
+  drift?: readonly DriftEntry[],
 ): DiffView {
   const before = new Map(found.raw.map((change) => [change.path as string, change.before]));
   const blobs = new Blobs(git, baseCall(site));
@@ -57,6 +58,7 @@ export function diffSite(
     sandboxId: site.place.ref.sandboxId,
     base: site.place.ref.baseFingerprintId,
     changes: found.changes,
+    ...(drift !== undefined && { drift }),
     readBefore: async (change) => {
       const path = toBytePath(changedPathBytes(change)) as RelativePath;
       const entry = before.get(path);

@@ -32,7 +32,8 @@ export function contentState(content: string | null): EntryState | null {
   return {
     type: "file",
     size,
-    mode: 0,
+    // A row has none; in a patch it then looks like any other file.
+    mode: 0o644,
     uid: 0,
     gid: 0,
     hash: digest(content),

@@ -55,6 +55,27 @@ test("keeps two plans on one repository apart (R45)", async () => {
   await coffer.close();
 });
 
+test("lists on request what others committed on the branch where the sandbox changes nothing", async () => {
+  const checkout = makeCheckout();
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "ours\n");
+  expect((await bench.sandbox.diff({ drift: "full" })).drift).toEqual([]);
+  shell(
+    checkout.root,
+    "echo theirs >> a.txt; echo theirs >> b.txt; git rm -q docs/page; echo n > n; git add -A; git commit -qm theirs",
+  );
+  const { changes, drift } = await bench.sandbox.diff({ drift: "full" });
+  expect(changes.map(({ path }) => path)).toEqual(["a.txt"]);
+  expect(drift).toEqual([
+    { path: "b.txt", reason: "changed" },
+    { path: "docs/page", reason: "missing" },
+    { path: "n", reason: "new" },
+  ]);
+  expect((await bench.sandbox.diff()).drift).toBeUndefined();
+  shell(checkout.root, "git checkout -q -b other; git branch -q -D main");
+  expect((await bench.sandbox.diff({ drift: "full" })).drift).toEqual([]);
+});
+
 test("lists every kind of edit, leaves ignored files out and changes nothing by looking", async () => {
   const checkout = makeCheckout();
   await using bench = await openGit(checkout);
