@@ -44,7 +44,7 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
     const head = await git.line(["rev-parse", "--verify", site.branch], call);
     const kept: Kept = { base: await readBase(site), head };
     await writeFile(`${building}/kept.json`, JSON.stringify(kept), { mode: 0o600 });
-    pin(site, pinOf(site, id), head);
+    await pin(site, pinOf(site, id), head);
     withRoot(toBytePath(building), syncfs);
     await rename(building, folderOf(site, id));
     await syncFolder(site.folder);

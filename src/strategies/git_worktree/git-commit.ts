@@ -85,7 +85,7 @@ export class GitCommit {
         return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
       const policy = { ...this.#settings.policy, ...options.policy };
       const lost = await stageCheckout(this.#git, site, raw, { name, stage, from, index, policy });
-      pin(site, pinOf(site, ulid), to);
+      await pin(site, pinOf(site, ulid), to);
       // git syncs neither objects of its own accord.
       withRoot(toBytePath(site.repository.commonDirectory), syncfs);
       const warnings = [

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { removeTemporaries, replaceFile, syncFolder } from "../../journal/durable-file.ts";
 import type { Git } from "./git.ts";
 import { inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
@@ -8,28 +9,24 @@ import type { Site } from "./site.ts";
 const FOLDERS = ["refs/heads/cofferdam", "refs/cofferdam"];
 
 /**
- * Keeps a commit from being collected as garbage. Names of our own need no lock of git, and a killed git would leave
- * one.
+ * Keeps a commit from being collected as garbage, durably. Names of our own need no lock of git, and a killed git would
+ * leave one; git overlooks the draft.
  */
-export function pin(site: Site, ref: string, commit: string): void {
-  const { commonDirectory } = site.repository;
-  const draft = `${site.folder}/pin`;
-  writeFileSync(draft, `${commit}\n`);
-  mkdirSync(dirname(`${commonDirectory}/${ref}`), { recursive: true });
-  try {
-    renameSync(draft, `${commonDirectory}/${ref}`);
-  } catch (error) {
-    // The repository lies on another file system.
-    rmSync(draft, { force: true });
-    if (!isOtherDevice(error)) throw error;
-    writeFileSync(`${commonDirectory}/${ref}`, `${commit}\n`);
-  }
+export async function pin(site: Site, ref: string, commit: string): Promise<void> {
+  const file = `${site.repository.commonDirectory}/${ref}`;
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true });
+  await syncFolder(dirname(folder));
+  await replaceFile(file, `${commit}\n`);
 }
 
 /** Gives a kept commit up. Idempotent. One that the user's git has packed meanwhile goes with the sandbox. */
 export function unpin({ repository, pins }: Site, ref: string): void {
-  removeLoose(repository.commonDirectory, ref);
-  removeEmpty(repository.commonDirectory, pins);
+  const { commonDirectory } = repository;
+  removeLoose(commonDirectory, ref);
+  if (!existsSync(`${commonDirectory}/${pins}`)) return;
+  removeTemporaries(`${commonDirectory}/${pins}`);
+  removeEmpty(commonDirectory, pins);
 }
 
 /** Removes our branch and every ref that keeps our objects. Idempotent. */
@@ -72,8 +69,4 @@ function removeEmpty(commonDirectory: string, folder: string): void {
   } catch {
     // Other sandboxes have refs there.
   }
-}
-
-function isOtherDevice(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EXDEV";
 }

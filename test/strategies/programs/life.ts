@@ -12,7 +12,8 @@ try {
     config: false,
     onEvent: (event) => void events.push(event),
   });
-  const resource = { resourceId: "r", type: "fs-directory", location };
+  const type = strategy === "git_worktree" ? "git-repository" : "fs-directory";
+  const resource = { resourceId: "r", type, location };
   const properties = mode === "" ? {} : { properties: { mode } };
   const ref = await coffer.create("plan", { ...resource, ...properties }, { strategy });
   const sandbox = coffer.sandbox(ref);
