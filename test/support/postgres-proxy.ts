@@ -17,6 +17,7 @@ export class PostgresProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #target: number;
   #fault: ProxyFault | null = null;
+  #refuses = false;
   #fired = 0;
 
   private constructor(target: number) {
@@ -46,6 +47,11 @@ export class PostgresProxy implements AsyncDisposable {
     this.#fault = fault;
   }
 
+  /** Whether new connections are closed at once. */
+  refuse(refuses: boolean): void {
+    this.#refuses = refuses;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
@@ -53,6 +59,10 @@ export class PostgresProxy implements AsyncDisposable {
   }
 
   #serve(client: Socket): void {
+    if (this.#refuses) {
+      client.destroy();
+      return;
+    }
     const server = connect(this.#target, "127.0.0.1");
     const cut = (): void => {
       client.destroy();
