@@ -1,0 +1,71 @@
+import { DatabaseError } from "../../../errors/index.ts";
+import { markCommitted, rollBack } from "./decisions.ts";
+import type { Library } from "./library.ts";
+import { openFile, requireSame } from "./open-file.ts";
+import type { CommitPart, DecisionPlace, Requests } from "./protocol.ts";
+import { redo } from "./redo.ts";
+import { Session } from "./session.ts";
+
+/** Opens the place of decisions; a file of our own is made when it is first needed. */
+export function openPlace(library: Library, { own, file }: DecisionPlace): Session {
+  if (own === null) {
+    requireSame(file);
+    return durable(openFile(library, file));
+  }
+  return durable(new Session(library, own, "make"));
+}
+
+/**
+ * Applies logs and commits them with their decision in one transaction. Several databases are attached to the one of
+ * decisions: the super-journal of SQLite makes all of them one atom, as long as none is in WAL mode.
+ */
+export function commitParts(library: Library, about: Requests["commit"][0]): void {
+  const { place, name, parts, direction } = about;
+  for (const { file } of parts) requireSame(file);
+  using session = openPlace(library, place);
+  const members = place.own === null ? [] : attachAll(session, parts);
+  session.exec("BEGIN IMMEDIATE");
+  try {
+    for (const [at, { log }] of parts.entries())
+      redo(session, place.own === null ? "main" : nameOf(at), log, direction);
+    markCommitted(session, name, members);
+    session.exec("COMMIT");
+  } catch (thrown) {
+    rollBack(session);
+    throw thrown;
+  }
+}
+
+function attachAll(session: Session, parts: readonly CommitPart[]): readonly string[] {
+  const [first] = parts;
+  const isChecked = first?.file.foreignKeys === true;
+  if (parts.some(({ file }) => file.foreignKeys !== isChecked))
+    throw unfit("The databases of one plan must agree about foreign_keys");
+  session.exec(`PRAGMA foreign_keys = ${isChecked ? "ON" : "OFF"}`);
+  const members = parts.map(({ file }) => file.identity ?? "");
+  if (new Set(members).size < members.length)
+    throw unfit("Two resources of the plan are the same database");
+  for (const [at, { file }] of parts.entries()) {
+    session.attach(file.path, nameOf(at));
+    if (session.isWal(nameOf(at)))
+      throw unfit(`${file.path} was switched to WAL mode after the sandbox was made`);
+    session.exec(`PRAGMA ${nameOf(at)}.synchronous = EXTRA`);
+  }
+  return members;
+}
+
+function durable(session: Session): Session {
+  session.exec("PRAGMA synchronous = EXTRA");
+  return session;
+}
+
+function nameOf(at: number): string {
+  return `m${at}`;
+}
+
+function unfit(message: string): DatabaseError {
+  return new DatabaseError(`${message}; nothing was changed`, {
+    data: { reason: "failed", position: null, command: null, sqlState: null },
+    hint: "docs/databases.md says which databases can be committed together.",
+  });
+}
