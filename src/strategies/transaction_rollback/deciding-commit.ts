@@ -1,8 +1,9 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, TransactionPart } from "../../contract/strategy.ts";
+import type { ErrorContext } from "../../errors/index.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import { type OpenDatabase, recordOf, requireUndo, resultOf } from "./commit-record.ts";
-import type { Direction } from "./engine.ts";
+import { type Direction, DriftError } from "./engine.ts";
 import { asPrepareError, asUndoError, outcomeUnknown } from "./errors.ts";
 
 const UNDO = ":undo";
@@ -63,7 +64,8 @@ export class DecidingCommit {
       const [first, ...others] = parts;
       await first?.engine.commitMarked(first.log, isUndo ? "backward" : "forward", tx.gid, others);
     } catch (thrown) {
-      throw isUndo ? asUndoError(thrown) : asPrepareError(thrown);
+      const error = isUndo ? asUndoError(thrown) : asPrepareError(thrown);
+      throw error.inContext(contextOf(databases, thrown));
     }
     const results: CommitResult[] = [];
     for (const { database, log } of parts) {
@@ -136,6 +138,13 @@ export class DecidingCommit {
   async #note({ place }: OpenDatabase, isUndo: boolean, ulid: string): Promise<void> {
     await place.setCommitted(isUndo ? null : { ulid, undoable: true });
   }
+}
+
+/** Which of the databases an error is about, where it says so. */
+function contextOf(databases: readonly OpenDatabase[], thrown: unknown): ErrorContext {
+  if (!(thrown instanceof DriftError)) return {};
+  const found = databases.find(({ ref }) => ref.baseFingerprintId === thrown.database);
+  return found === undefined ? {} : { sandboxId: found.ref.sandboxId };
 }
 
 /** Whether the place beside the log says already what a commit, or an undo, has made of it. */

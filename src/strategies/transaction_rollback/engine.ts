@@ -81,6 +81,8 @@ export interface RowConflict {
 /** The database is not as the log found it. Never leaves the strategy. */
 export class DriftError extends Error {
   readonly conflicts: readonly RowConflict[];
+  /** The identity of the database that it is about, where several are committed together. */
+  database: string | null = null;
 
   constructor(message: string, conflicts: readonly RowConflict[], cause?: unknown) {
     super(message, { cause });

@@ -2,21 +2,14 @@ import { existsSync } from "node:fs";
 import { DriftError } from "../engine.ts";
 import { isLocked } from "./codes.ts";
 import { commitParts, openPlace } from "./commit.ts";
-import {
-  decide,
-  decisionOf,
-  forgetDecision,
-  inTransaction,
-  openDecision,
-  rollBack,
-} from "./decisions.ts";
+import { decide, decisionOf, forgetDecision, openDecision, rollBack } from "./decisions.ts";
 import type { Library } from "./library.ts";
 import { identityOf, openFile, openToLook, requireFit } from "./open-file.ts";
 import type { DatabaseFile, DecisionPlace, Question, Requests } from "./protocol.ts";
 import { answer } from "./query.ts";
 import { recordScript } from "./record.ts";
 import { redo } from "./redo.ts";
-import type { Session } from "./session.ts";
+import { Session } from "./session.ts";
 import { refuseEncoding, violations } from "./checks.ts";
 
 type Handlers = {
@@ -109,13 +102,20 @@ function looking<T>(
   }
 }
 
-/** Looks at a decision. What a crash left beside the database is settled by SQLite when somebody opens it: we do. */
+/** Looks at a decision. What a crash left beside the database is settled by SQLite when somebody reads it: we do. */
 function deciding<T>(library: Library, place: DecisionPlace, work: (session: Session) => T): T {
   using session = openPlace(library, place);
   const result = work(session);
-  if (place.own !== null && existsSync(place.file.path)) {
-    using original = openFile(library, place.file);
-    inTransaction(original, () => undefined);
-  }
+  if (place.own !== null && existsSync(place.file.path)) readOnce(library, place.file.path);
   return result;
+}
+
+function readOnce(library: Library, path: string): void {
+  using session = new Session(library, path);
+  try {
+    session.value("SELECT count(*) FROM sqlite_schema");
+  } catch (thrown) {
+    // Whoever holds the lock has settled it.
+    if (!isLocked(thrown)) throw thrown;
+  }
 }

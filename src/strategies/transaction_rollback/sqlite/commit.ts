@@ -1,4 +1,5 @@
 import { DatabaseError } from "../../../errors/index.ts";
+import { type Direction, DriftError } from "../engine.ts";
 import { markCommitted, rollBack } from "./decisions.ts";
 import type { Library } from "./library.ts";
 import { openFile, requireSame } from "./open-file.ts";
@@ -26,12 +27,26 @@ export function commitParts(library: Library, about: Requests["commit"][0]): voi
   const members = place.own === null ? [] : attachAll(session, parts);
   session.exec("BEGIN IMMEDIATE");
   try {
-    for (const [at, { log }] of parts.entries())
-      redo(session, place.own === null ? "main" : nameOf(at), log, direction);
+    for (const [at, part] of parts.entries())
+      redoPart(session, place.own === null ? "main" : nameOf(at), part, direction);
     markCommitted(session, name, members);
     session.exec("COMMIT");
   } catch (thrown) {
     rollBack(session);
+    throw thrown;
+  }
+}
+
+function redoPart(
+  session: Session,
+  schema: string,
+  { file, log }: CommitPart,
+  direction: Direction,
+): void {
+  try {
+    redo(session, schema, log, direction);
+  } catch (thrown) {
+    if (thrown instanceof DriftError) thrown.database = file.identity;
     throw thrown;
   }
 }

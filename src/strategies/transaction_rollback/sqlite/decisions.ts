@@ -1,7 +1,7 @@
 import type { Session } from "./session.ts";
 import { DECISIONS } from "./tables.ts";
 
-/** What stands under a name: `OPEN` says that a commit of that name may still come. */
+/** What was decided. Before that `OPEN` stands there, which says that a commit of that name may come. */
 export type Decision = "COMMIT" | "ABORT";
 
 const PLACE = `main.${DECISIONS}`;
@@ -32,24 +32,25 @@ export function markCommitted(session: Session, name: string, members: readonly 
     );
 }
 
-/** The decision of that name; when there is none, that it is given up. */
+/**
+ * The decision of that name; when there is none, that it is given up. Where no commit may come there is nothing to write,
+ * so that the locks of others do not matter.
+ */
 export function decide(session: Session, name: string): Decision {
-  inTransaction(session, () => {
-    makePlace(session);
-    session.run(
-      `INSERT INTO ${PLACE} (name, member, decision) VALUES (?, '', 'ABORT')
-       ON CONFLICT DO UPDATE SET decision = 'ABORT' WHERE decision = 'OPEN'`,
-      name,
-    );
-  });
+  if (found(session, name) === "OPEN") {
+    inTransaction(session, () => {
+      session.run(
+        `UPDATE ${PLACE} SET decision = 'ABORT' WHERE name = ? AND member = '' AND decision = 'OPEN'`,
+        name,
+      );
+    });
+  }
   return decisionOf(session, name) ?? "ABORT";
 }
 
 /** The decision of that name; null when there is none. */
 export function decisionOf(session: Session, name: string): Decision | null {
-  if (!hasPlace(session)) return null;
-  const query = `SELECT decision FROM ${PLACE} WHERE name = ? AND member = ''`;
-  const decision = session.value(query, name);
+  const decision = found(session, name);
   return decision === "COMMIT" || decision === "ABORT" ? decision : null;
 }
 
@@ -85,6 +86,11 @@ export function rollBack(session: Session): void {
   } catch {
     // An error of the disk has ended it.
   }
+}
+
+function found(session: Session, name: string): unknown {
+  if (!hasPlace(session)) return null;
+  return session.value(`SELECT decision FROM ${PLACE} WHERE name = ? AND member = ''`, name);
 }
 
 function hasPlace(session: Session): boolean {

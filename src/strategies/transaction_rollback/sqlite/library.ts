@@ -10,7 +10,6 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 export interface Statement {
   run(...values: readonly Bindable[]): unknown;
   all(...values: readonly Bindable[]): readonly SqlRow[];
-  columns(): readonly { readonly name: string }[];
 }
 
 /** A connection, by the interface of `node:sqlite`. */
@@ -22,7 +21,10 @@ export interface Connection {
 
 /** The library: the one of Node, or the package with the same interface. */
 export interface Library {
-  readonly DatabaseSync: new (location: string) => Connection;
+  readonly DatabaseSync: new (
+    location: string,
+    options: { readonly enableDoubleQuotedStringLiterals: boolean },
+  ) => Connection;
 }
 
 /**

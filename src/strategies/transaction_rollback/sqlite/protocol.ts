@@ -77,6 +77,8 @@ export interface Thrown {
   readonly data: unknown;
   /** The rows that are not as the log found them; null when that is not the matter. */
   readonly conflicts: readonly RowConflict[] | null;
+  /** The identity of the database that they are in, where that is known. */
+  readonly database: string | null;
 }
 
 /** What comes back. */

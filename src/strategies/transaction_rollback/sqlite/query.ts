@@ -3,7 +3,7 @@ import { failed } from "./classify-statement.ts";
 import { presentRow } from "./rows.ts";
 import type { Session } from "./session.ts";
 import { splitStatements } from "./split-statements.ts";
-import { type RowImage, findTable, sideOf } from "./tables.ts";
+import { type RowImage, findTable, quoted, sideOf } from "./tables.ts";
 import { encodedSql, jsonOf, valueOfPath } from "./values.ts";
 
 const QUERY = /^(?:SELECT|WITH|VALUES)\b/;
@@ -12,17 +12,17 @@ const ADDRESS = /^main\.([^./]+)\/([^/]*)$/;
 
 /** The rows of a query, or one row by its path, as canonical JSON. Nothing can be changed by it. */
 export function answer(session: Session, query: string): string {
-  session.exec("PRAGMA query_only = ON");
   const [statement, second] = splitStatements(query);
   if (statement === undefined || !QUERY.test(statement.bare)) return rowAt(session, query);
   if (second !== undefined) throw notOne();
   try {
-    const names = session.columns(statement.text);
-    const values = names.map((_, at) => `c${at}`);
-    const rows = session.all(
-      `WITH cofferdam (${values.join(", ")}) AS (${statement.text}\n)
-       SELECT ${values.map((value) => `${encodedSql(value)} AS ${value}`).join(", ")} FROM cofferdam`,
-    );
+    // A view knows its columns, and can do nothing but look.
+    session.exec(`CREATE TEMP VIEW cofferdam_query AS ${statement.text}`);
+    const columns = session.all("SELECT name FROM pragma_table_xinfo('cofferdam_query', 'temp')");
+    const names = columns.map(({ name }) => String(name));
+    session.exec("PRAGMA query_only = ON");
+    const values = names.map((name, at) => `${encodedSql(quoted(name))} AS c${at}`);
+    const rows = session.all(`SELECT ${values.join(", ")} FROM temp.cofferdam_query`);
     const lines = rows.map((row) => {
       const fields = names.map(
         (name, at) => `${JSON.stringify(name)}:${jsonOf(String(row[`c${at}`]))}`,

@@ -10,7 +10,9 @@ export class Session implements Disposable {
 
   /** Opens a file; `make` makes it where there is none. */
   constructor(library: Library, path: string, make: "make" | "existing" = "existing") {
-    this.#connection = new library.DatabaseSync(addressOf(path, make));
+    // As SQLite does by itself: triggers of old schemas may count on it.
+    const options = { enableDoubleQuotedStringLiterals: true };
+    this.#connection = new library.DatabaseSync(addressOf(path, make), options);
     this.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`);
     this.exec("PRAGMA temp_store = MEMORY");
   }
@@ -37,14 +39,6 @@ export class Session implements Disposable {
   value(sql: string, ...values: readonly Bindable[]): unknown {
     const [row] = this.all(sql, ...values);
     return row === undefined ? null : (Object.values(row)[0] ?? null);
-  }
-
-  /** The names of the columns of a query, which is not run. */
-  columns(sql: string): readonly string[] {
-    return this.#connection
-      .prepare(sql)
-      .columns()
-      .map(({ name }) => name);
   }
 
   /** Whether the database is in WAL mode. */

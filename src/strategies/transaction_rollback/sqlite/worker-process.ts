@@ -60,8 +60,12 @@ export class WorkerProcess implements AsyncDisposable {
   }
 }
 
-function revived({ message, code, hint, data, conflicts }: Thrown): Error {
-  if (conflicts !== null) return new DriftError(message, conflicts);
+function revived({ message, code, hint, data, conflicts, database }: Thrown): Error {
+  if (conflicts !== null) {
+    const drift = new DriftError(message, conflicts);
+    drift.database = database;
+    return drift;
+  }
   if (code === null || !Object.hasOwn(FAMILY, code)) return new Error(message);
   const Kind = FAMILY[code as keyof typeof FAMILY] as new (
     text: string,

@@ -30,5 +30,6 @@ function tell(thrown: unknown): Thrown {
     hint: isFamily ? thrown.hint : null,
     data: isFamily ? thrown.data : null,
     conflicts: thrown instanceof DriftError ? thrown.conflicts : null,
+    database: thrown instanceof DriftError ? thrown.database : null,
   };
 }

@@ -1,0 +1,78 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { FaultPoint, TracedProgram } from "../../../support/faults.ts";
+import { removeFolder } from "../../../support/remove-folder.ts";
+import { samplePoints } from "../../../support/sample-points.ts";
+import { sweep } from "../../../support/sweep.ts";
+import { createTempFolder } from "../../../support/temp.ts";
+import { NEW, OLD, type Trio, makeTrio } from "./ground.ts";
+
+const MINUTES = 60_000;
+/** Of each part of an operation, unless the run is a whole one. */
+const POINTS = 8;
+const program = new URL("../programs/commit-plan.ts", import.meta.url);
+
+interface Interrupted extends TracedProgram {
+  readonly trio: Trio;
+}
+
+async function interrupt(call: "commit" | "undo", modes: string[]): Promise<Interrupted> {
+  const trio = makeTrio({ modes, folder: createTempFolder() });
+  {
+    await using cofferdam = await trio.open();
+    const plan = await trio.plan(cofferdam);
+    if (modes[0] === "WAL") await plan.sandbox("store").rollback();
+    if (call === "undo") await plan.commit();
+  }
+  const args = [trio.stateDirectory, trio.config, call, ""];
+  return { trio, program, args, touching: [trio.folder] };
+}
+
+/** Points of both kinds: those of SQLite, and those of everything else. */
+function chosen(points: readonly FaultPoint[]): readonly FaultPoint[] {
+  const isDatabase = ({ paths }: FaultPoint): boolean => paths.some((path) => path.includes(".db"));
+  const take = samplePoints(POINTS);
+  const databases = take(points.filter(isDatabase));
+  return [...databases, ...take(points.filter((point) => !isDatabase(point)))];
+}
+
+/** What is there after somebody else has opened the state directory. */
+async function settled({ trio }: Interrupted): Promise<string> {
+  await using cofferdam = await trio.open();
+  expect(cofferdam.opening.recovery ?? { complete: true }).toMatchObject({ complete: true });
+  const left = readdirSync(trio.folder).filter((name) => /-(?:journal|mj)/.test(name));
+  expect(left).toEqual([]);
+  expect(readdirSync(join(trio.stateDirectory, "tx"))).toEqual([]);
+  expect((await cofferdam.list()).map(({ status }) => status)).not.toContain("ERRORED");
+  const state = trio.state();
+  // It can go on as if nothing had happened, in the direction that is open.
+  const plan = await cofferdam.plan("plan");
+  const isNew = state.file === NEW.file;
+  await (isNew ? plan.undo() : plan.commit());
+  expect(trio.state().file).toBe(isNew ? OLD.file : NEW.file);
+  return JSON.stringify(state);
+}
+
+test.each([
+  ["commit", "two databases", ["", ""], JSON.stringify(NEW)],
+  ["undo", "two databases", ["", ""], JSON.stringify(NEW)],
+  ["commit", "one in WAL mode", ["WAL", ""], JSON.stringify({ ...NEW, rows: ["1|new", "1|old"] })],
+  ["undo", "one in WAL mode", ["WAL", ""], JSON.stringify({ ...NEW, rows: ["1|new", "1|old"] })],
+] as const)(
+  "a %s of a directory with %s that is killed at any call is whole after recovery (R92)",
+  async (call, _what, modes, expected) => {
+    const endings = new Set<string>();
+    await sweep({
+      prepare: () => interrupt(call, [...modes]),
+      fault: { signal: "KILL" },
+      choose: chosen,
+      check: async (interrupted) => {
+        endings.add(await settled(interrupted));
+        removeFolder(interrupted.trio.folder);
+      },
+    });
+    expect([...endings].toSorted()).toEqual([JSON.stringify(OLD), expected].toSorted());
+  },
+  120 * MINUTES,
+);
