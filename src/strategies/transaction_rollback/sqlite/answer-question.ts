@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { DriftError } from "../engine.ts";
 import { isLocked } from "./codes.ts";
 import { commitParts, openPlace } from "./commit.ts";
@@ -9,7 +8,8 @@ import type { DatabaseFile, DecisionPlace, Question, Requests } from "./protocol
 import { answer } from "./query.ts";
 import { recordScript } from "./record.ts";
 import { redo } from "./redo.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import { removeSuperJournals, settleFile, settleJournal } from "./settle-crash.ts";
 import { refuseEncoding, violations } from "./checks.ts";
 
 type Handlers = {
@@ -102,20 +102,14 @@ function looking<T>(
   }
 }
 
-/** Looks at a decision. What a crash left beside the database is settled by SQLite when somebody reads it: we do. */
+/** Looks at a decision, and settles what a crash left of the database that it is about. */
 function deciding<T>(library: Library, place: DecisionPlace, work: (session: Session) => T): T {
   using session = openPlace(library, place);
   const result = work(session);
-  if (place.own !== null && existsSync(place.file.path)) readOnce(library, place.file.path);
-  return result;
-}
-
-function readOnce(library: Library, path: string): void {
-  using session = new Session(library, path);
-  try {
-    session.value("SELECT count(*) FROM sqlite_schema");
-  } catch (thrown) {
-    // Whoever holds the lock has settled it.
-    if (!isLocked(thrown)) throw thrown;
+  if (place.own !== null) {
+    settleFile(library, place.file.path);
+    settleJournal(session, place.own);
+    removeSuperJournals(session, place.own);
   }
+  return result;
 }

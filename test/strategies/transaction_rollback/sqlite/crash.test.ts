@@ -38,11 +38,12 @@ function chosen(points: readonly FaultPoint[]): readonly FaultPoint[] {
 }
 
 /** What is there after somebody else has opened the state directory. */
-async function settled({ trio }: Interrupted): Promise<string> {
+async function settled({ trio }: Interrupted, { call, paths }: FaultPoint): Promise<string> {
   await using cofferdam = await trio.open();
   expect(cofferdam.opening.recovery ?? { complete: true }).toMatchObject({ complete: true });
-  const left = readdirSync(trio.folder).filter((name) => /-(?:journal|mj)/.test(name));
-  expect(left).toEqual([]);
+  const files = [trio.folder, trio.stateDirectory].flatMap((folder) => readdirSync(folder));
+  const left = files.filter((name) => /-(?:journal|mj)/.test(name));
+  expect(left, `killed before ${call} of ${paths.join(" ")}`).toEqual([]);
   expect(readdirSync(join(trio.stateDirectory, "tx"))).toEqual([]);
   expect((await cofferdam.list()).map(({ status }) => status)).not.toContain("ERRORED");
   const state = trio.state();
@@ -67,8 +68,8 @@ test.each([
       prepare: () => interrupt(call, [...modes]),
       fault: { signal: "KILL" },
       choose: chosen,
-      check: async (interrupted) => {
-        endings.add(await settled(interrupted));
+      check: async (interrupted, _run, point) => {
+        endings.add(await settled(interrupted, point));
         removeFolder(interrupted.trio.folder);
       },
     });
