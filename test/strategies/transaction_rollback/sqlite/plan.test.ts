@@ -1,9 +1,12 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../../src/index.ts";
 import { holdingProcess, succeedsAtOnce } from "./foreign.ts";
-import { NEW, OLD, makeTrio } from "./ground.ts";
+import { startChild } from "../../../support/child.ts";
+import { tempFolder } from "../../../support/temp.ts";
+import { NEW, OLD, makeFiles, makeTrio, runSql } from "./ground.ts";
 
 const leftovers = (folder: string): string[] =>
   readdirSync(folder).filter((name) => /-(?:journal|wal|shm|mj)/.test(name));
@@ -154,4 +157,57 @@ describe("a SQLite database in WAL mode", () => {
     await plan.commit({ bestEffort: true });
     expect(trio.state()).toEqual(NEW);
   });
+});
+
+it("a process of SQLite that outlives its owner commits for all of the plan, or for nobody", async () => {
+  const trio = makeTrio();
+  {
+    await using cofferdam = await trio.open();
+    await trio.plan(cofferdam);
+  }
+  const end = await holdingProcess(trio.path("store"), "BEGIN IMMEDIATE");
+  const program = new URL("../programs/commit-plan.ts", import.meta.url);
+  const owner = await startChild(program, [trio.stateDirectory, trio.config, "commit", ""]);
+  const decisions = join(trio.stateDirectory, "decision.db");
+  const opened = "SELECT 1 FROM cofferdam_decisions WHERE decision = 'OPEN'";
+  const isOpen = (): boolean => {
+    try {
+      return runSql(decisions, opened).length > 0;
+    } catch {
+      // Not made yet.
+      return false;
+    }
+  };
+  while (!isOpen()) await pause(5);
+  owner.process.kill("SIGKILL");
+  expect((await owner.result).signal).toBe("SIGKILL");
+  const recovering = trio.open();
+  await end();
+  await using cofferdam = await recovering;
+  const settled = trio.state();
+  expect([OLD, NEW]).toContainEqual(settled);
+  const plan = await cofferdam.plan("plan");
+  if (settled.file === NEW.file) await plan.undo();
+  expect(trio.state()).toEqual(OLD);
+  await plan.commit();
+  expect(trio.state()).toEqual(NEW);
+});
+
+it("a SQLite database inside a directory of the same plan is committed with it", async () => {
+  const setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'old')";
+  const files = makeFiles({ shop: setup });
+  writeFileSync(join(files.folder, "page"), OLD.file);
+  await using cofferdam = await files.open({ stateDirectory: join(tempFolder(), "state") });
+  const plan = await cofferdam.plan("plan", [
+    { id: "all", type: "fs-directory", location: files.folder },
+    { id: "shop", type: "database", location: "shop" },
+  ]);
+  await plan.sandbox("all").write("page", NEW.file);
+  await plan.sandbox("shop").write("row", "UPDATE t SET v = 'new'");
+  await plan.commit();
+  expect(files.sql("shop", "SELECT v FROM t")).toEqual(["new"]);
+  expect(readFileSync(join(files.folder, "page"), "utf8")).toBe(NEW.file);
+  await plan.undo();
+  expect(files.sql("shop", "SELECT v FROM t")).toEqual(["old"]);
+  expect(readFileSync(join(files.folder, "page"), "utf8")).toBe(OLD.file);
 });

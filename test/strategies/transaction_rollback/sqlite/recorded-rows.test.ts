@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
 import { SandboxConflictError, SandboxPathError } from "../../../../src/index.ts";
 import { type Files, makeFiles, rowsOf } from "./ground.ts";
@@ -116,6 +118,31 @@ describe("what is recorded of a SQLite database", () => {
       code: "SANDBOX_PATH",
       data: { reason: "missing" },
     });
+  });
+
+  it("has every number to the last bit", async () => {
+    const files = makeFiles({
+      shop: "CREATE TABLE real (id INTEGER PRIMARY KEY, v); CREATE TABLE copy (id INTEGER PRIMARY KEY, v)",
+    });
+    const bits = new DataView(new ArrayBuffer(8));
+    const source = new DatabaseSync(files.path("shop"));
+    source.exec("BEGIN");
+    const insert = source.prepare("INSERT INTO real (v) VALUES (?)");
+    for (let n = 0; n < 3000; n += 1) {
+      bits.setBigUint64(0, randomBytes(8).readBigUInt64BE());
+      insert.run(bits.getFloat64(0));
+      insert.run(bits.getBigInt64(0));
+      insert.run(Math.round(Math.random() * 1e6) / 100);
+    }
+    source.exec("COMMIT");
+    source.close();
+    await using cofferdam = await files.open();
+    const sandbox = await files.sandbox(cofferdam);
+    await sandbox.write("copy", "INSERT INTO copy SELECT * FROM real");
+    await sandbox.commit();
+    const same =
+      "SELECT count(*) FROM real JOIN copy USING (id) WHERE real.v IS copy.v AND typeof(real.v) = typeof(copy.v)";
+    expect(files.sql("shop", same)).toEqual(["9000"]);
   });
 
   it("replaces rows as SQLite does where there are no triggers", async () => {

@@ -56,13 +56,15 @@ describe("statements that a sandbox of a SQLite database cannot take", () => {
       CREATE TABLE log (what);
       CREATE TRIGGER note AFTER DELETE ON items BEGIN INSERT INTO log VALUES (OLD.name); END;
       CREATE TRIGGER twice BEFORE UPDATE ON loose WHEN OLD.k = 'a' BEGIN UPDATE loose SET k = 'b' WHERE k = 'a'; END;
-      INSERT INTO loose VALUES ('a')`;
+      CREATE TRIGGER find AFTER INSERT ON loose BEGIN INSERT INTO words VALUES (NEW.k); END;
+      DELETE FROM loose; INSERT INTO loose VALUES ('a')`;
     const files = makeFiles({ shop: triggers });
     await using cofferdam = await files.open();
     const sandbox = await files.sandbox(cofferdam);
     for (const statement of [
       "REPLACE INTO items (id, name) VALUES (2, 'one')",
       "UPDATE loose SET k = k || 'c'",
+      "INSERT INTO loose VALUES ('z')",
     ]) {
       await expect(sandbox.write("x", statement)).rejects.toMatchObject({
         code: "DATABASE",
