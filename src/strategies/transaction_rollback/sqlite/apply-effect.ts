@@ -1,7 +1,7 @@
 import { DriftError, type RowConflict } from "../engine.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { rowPath, tablePath } from "../row-changes.ts";
-import { deleteRow, insertRow, presentRow, updateRow } from "./rows.ts";
+import { type OnConflict, deleteRow, insertRow, presentRow, updateRow } from "./rows.ts";
 import type { Session } from "./session.ts";
 import { type RowImage, type Table, sideOf } from "./tables.ts";
 
@@ -9,17 +9,22 @@ import { type RowImage, type Table, sideOf } from "./tables.ts";
  * Makes one row what it was recorded to become. A cascade may have done so already: then nothing is left to do.
  * @throws DriftError when the row is neither as it was nor as it becomes.
  */
-export function applyEffect(session: Session, table: Table, effect: RowEffect): void {
+export function applyEffect(
+  session: Session,
+  table: Table,
+  effect: RowEffect,
+  onConflict: OnConflict,
+): void {
   const [before, after] = [imageIn(effect.before), imageIn(effect.after)];
   requireColumns(table, effect, before ?? after);
   if (before === null) {
-    if (after !== null) insertRow(session, table, after);
+    if (after !== null) insertRow(session, table, after, onConflict);
     return;
   }
   const present = presentRow(session, table, before);
   if (isSame(present, before)) {
     if (after === null) deleteRow(session, table, before);
-    else updateRow(session, table, before, after);
+    else updateRow(session, table, before, after, onConflict);
     return;
   }
   const become = after === null ? present : presentRow(session, table, after);

@@ -1,5 +1,7 @@
 import { DatabaseError } from "../../../errors/index.ts";
 import { type Direction, DriftError } from "../engine.ts";
+import { isViolation } from "./codes.ts";
+import type { LoggedWrite } from "../log-entry.ts";
 import { markCommitted, rollBack } from "./decisions.ts";
 import type { Library } from "./library.ts";
 import { openFile, requireSame } from "./open-file.ts";
@@ -25,16 +27,45 @@ export function commitParts(library: Library, about: Requests["commit"][0]): voi
   for (const { file } of parts) requireSame(file);
   using session = openPlace(library, place);
   const members = place.own === null ? [] : attachAll(session, parts);
+  const schemas = place.own === null ? ["main"] : parts.map((_, at) => nameOf(at));
   session.exec("BEGIN IMMEDIATE");
   try {
     for (const [at, part] of parts.entries())
-      redoPart(session, place.own === null ? "main" : nameOf(at), part, direction);
+      redoPart(session, schemas[at] ?? "main", part, direction);
     markCommitted(session, name, members);
-    session.exec("COMMIT");
+    commitOrTell(session, schemas, parts);
   } catch (thrown) {
     rollBack(session);
     throw thrown;
   }
+}
+
+/** Foreign keys are checked here: SQLite says only that one of them is violated. */
+function commitOrTell(
+  session: Session,
+  schemas: readonly string[],
+  parts: readonly CommitPart[],
+): void {
+  try {
+    session.exec("COMMIT");
+  } catch (thrown) {
+    if (!isViolation(thrown)) throw thrown;
+    const told = parts.flatMap(({ log }, at) => {
+      const changed = new Set(tablesIn(log));
+      const rows = session.all(`PRAGMA ${schemas[at] ?? "main"}.foreign_key_check`);
+      const found = rows.map(({ table, parent }) => [String(table), String(parent)] as const);
+      const ours = found.filter((names) => names.some((name) => changed.has(name)));
+      return ours.map(([child, parent]) => `rows of ${child} have no ${parent}`);
+    });
+    throw new Error(`A foreign key is violated: ${[...new Set(told)].join(", ")}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function tablesIn(log: readonly LoggedWrite[]): readonly string[] {
+  const statements = log.flatMap((write) => write.statements);
+  return statements.flatMap(({ effects }) => effects.map(({ table }) => table));
 }
 
 function redoPart(

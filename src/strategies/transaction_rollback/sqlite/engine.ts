@@ -12,8 +12,8 @@ import { type SqliteAddress, parseAddress } from "./address.ts";
 import type { CommitPart, DatabaseFile, DecisionPlace, Requests } from "./protocol.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** Databases whose commits are one atom together. */
-const GROUP = { group: "sqlite", max: 10 };
+/** How many databases SQLite can attach: their commits are one atom together. */
+const TOGETHER = 10;
 
 /**
  * SQLite: one file, no prepared transactions. Databases that are not in WAL mode decide together, through a database of
@@ -32,7 +32,9 @@ export class SqliteEngine implements DatabaseEngine {
     const file = this.#file;
     const { version, identity, isWal } = await ask("inspect", { file });
     const database = basename(file.path);
-    const decides = isWal ? {} : { decides: GROUP };
+    // Whether foreign keys are checked holds for all databases of one commit.
+    const group = file.foreignKeys ? "sqlite" : "sqlite without foreign keys";
+    const decides = isWal ? {} : { decides: { group, max: TOGETHER } };
     return { engine: "sqlite", version, database, identity, canPrepare: false, ...decides };
   }
 
@@ -100,7 +102,7 @@ export class SqliteEngine implements DatabaseEngine {
   /** Told from the sandbox alone: a commit is looked up where it was made, whatever the mode is by now. */
   get #place(): DecisionPlace {
     const { stateDirectory, group } = this.#context;
-    const own = group === GROUP.group ? join(stateDirectory, "decision.db") : null;
+    const own = group === null ? null : join(stateDirectory, "decision.db");
     return { own, file: this.#file };
   }
 }

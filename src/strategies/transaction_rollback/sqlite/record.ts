@@ -3,7 +3,7 @@ import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import { Capture } from "./capture.ts";
 import { classifyStatement, failed, refused } from "./classify-statement.ts";
 import { isChain } from "./net-effects.ts";
-import { redoEffects } from "./redo.ts";
+import { effectsWithReplaced } from "./redo.ts";
 import { lastNumbers } from "./sequences.ts";
 import type { Session } from "./session.ts";
 import { type Statement, splitStatements } from "./split-statements.ts";
@@ -13,7 +13,7 @@ const UNSEEN =
   "it changes rows that no trigger sees: of a virtual table, such as a full-text index, or of SQLite itself";
 const TANGLED = "its triggers and cascades change the same row in an order that cannot be repeated";
 const REPLACES =
-  "it replaces rows in a database with triggers, which SQLite does unseen: use INSERT … ON CONFLICT DO UPDATE";
+  "it replaces rows under triggers in a way that cannot be repeated: use INSERT … ON CONFLICT DO UPDATE";
 const FILLS = "it would also change rows of other tables: delete the rows first";
 const REPLACE = /\bREPLACE\b(?! ?\()/;
 
@@ -51,26 +51,27 @@ function recordOne(session: Session, capture: Capture, statement: Statement): Lo
   const real = effects.filter(isChange);
   for (const effect of real) requireKeys(statement, effect);
   if (!isChain(real)) throw refused(statement, "notCaptured", TANGLED);
-  if (mayReplace && hasTriggers) repeat(session, capture, statement, real);
+  const whole = mayReplace && hasTriggers ? repeat(session, capture, statement, real) : real;
   session.exec("RELEASE cofferdam_statement");
-  return { text: statement.text, kind, effects: real };
+  return { text: statement.text, kind, effects: whole };
 }
 
-/** What was replaced unseen is in the way when the recorded rows are written once more. */
+/** Runs the recorded rows once more in the place of the statement, so that those are seen which they replace. */
 function repeat(
   session: Session,
   capture: Capture,
   statement: Statement,
   effects: readonly RowEffect[],
-): void {
+): readonly RowEffect[] {
   session.exec("ROLLBACK TO cofferdam_statement");
   capture.uninstall();
   try {
-    if (effects.length > 0) redoEffects(session, "main", effects);
+    return effectsWithReplaced(session, effects);
   } catch {
     throw refused(statement, "notCaptured", REPLACES);
+  } finally {
+    capture.install(findTables(session, "main"));
   }
-  capture.install(findTables(session, "main"));
 }
 
 /** A change of the schema is repeated by its text; it must not change rows of other tables by the way. */

@@ -5,7 +5,7 @@ import { Capture } from "./capture.ts";
 import { isTaken, isViolation } from "./codes.ts";
 import { differences, firstEffects } from "./net-effects.ts";
 import { qualifySchema } from "./qualify-schema.ts";
-import { presentRow } from "./rows.ts";
+import { type OnConflict, presentRow } from "./rows.ts";
 import { catchUp } from "./sequences.ts";
 import type { Session } from "./session.ts";
 import { type Table, findTable, quoted } from "./tables.ts";
@@ -43,22 +43,55 @@ export function redo(
 }
 
 /** Applies effects, and nothing but these. */
-export function redoEffects(session: Session, schema: string, effects: readonly RowEffect[]): void {
+function redoEffects(session: Session, schema: string, effects: readonly RowEffect[]): void {
   const tables = tablesOf(session, schema, effects);
   requireBefore(session, tables, effects);
+  const wrong = differences(effects, applyAll(session, schema, tables, effects, "ABORT"));
+  if (wrong.length > 0)
+    throw new DriftError("Other rows than the recorded ones would change", wrong);
+}
+
+/**
+ * Applies effects of a statement that may have replaced rows unseen, and tells all that they do: a row that is replaced
+ * is in the way of a recorded one, at the very same place among the effects.
+ * @throws DriftError when anything else happens.
+ */
+export function effectsWithReplaced(
+  session: Session,
+  effects: readonly RowEffect[],
+): readonly RowEffect[] {
+  const tables = tablesOf(session, "main", effects);
+  session.exec("PRAGMA recursive_triggers = ON");
+  const found = applyAll(session, "main", tables, effects, "REPLACE");
+  const whatOf = ({ table, before, after }: RowEffect): string =>
+    JSON.stringify([table, before, after]);
+  const known = new Set(effects.map(whatOf));
+  const others = found.filter((effect) => !known.has(whatOf(effect)));
+  if (found.length - others.length !== effects.length || others.some(({ after }) => after !== null))
+    throw new DriftError("Other rows than the recorded ones would change", []);
+  return found;
+}
+
+/** Applies effects while the triggers of the user are away, and tells what happened. */
+function applyAll(
+  session: Session,
+  schema: string,
+  tables: ReadonlyMap<string, Table>,
+  effects: readonly RowEffect[],
+  onConflict: OnConflict,
+): readonly RowEffect[] {
   const triggers = triggersOf(session, schema, tables);
   for (const { name } of triggers) session.exec(`DROP TRIGGER ${quoted(schema)}.${quoted(name)}`);
   const capture = new Capture(session);
   capture.install([...tables.values(), ...neighbours(session, schema, tables)]);
   for (const effect of effects) {
     const table = tables.get(effect.table);
-    if (table !== undefined) applyOrTell(session, table, effect);
+    if (table !== undefined) applyOrTell(session, table, effect, onConflict);
   }
-  const wrong = differences(effects, capture.take());
+  const found = capture.take();
   capture.uninstall();
   for (const { sql } of triggers) session.exec(sql);
-  if (wrong.length > 0)
-    throw new DriftError("Other rows than the recorded ones would change", wrong);
+  return found;
 }
 
 function isForward(direction: Direction): boolean {
@@ -155,9 +188,14 @@ function triggersOf(
 }
 
 /** A constraint that is violated is the work of somebody else: alone it went well. */
-function applyOrTell(session: Session, table: Table, effect: RowEffect): void {
+function applyOrTell(
+  session: Session,
+  table: Table,
+  effect: RowEffect,
+  onConflict: OnConflict,
+): void {
   try {
-    applyEffect(session, table, effect);
+    applyEffect(session, table, effect, onConflict);
   } catch (thrown) {
     if (!isViolation(thrown)) throw thrown;
     const message = thrown instanceof Error ? thrown.message : "";

@@ -12,26 +12,40 @@ export function presentRow(session: Session, table: Table, image: RowImage): Row
   return typeof text === "string" ? imageOf(table, text) : null;
 }
 
-/** Adds a row; what it would replace makes it fail, whatever the schema says about conflicts. */
-export function insertRow(session: Session, table: Table, image: RowImage): void {
+/** What becomes of rows that are in the way, whatever the schema says about that. */
+export type OnConflict = "ABORT" | "REPLACE";
+
+/** Adds a row. */
+export function insertRow(
+  session: Session,
+  table: Table,
+  image: RowImage,
+  onConflict: OnConflict,
+): void {
   const given = image.filter(([name]) => !isGenerated(table, name));
   const names = given.map(([name]) => quoted(name));
   const parts = given.map(([, value]) => bound(value));
   session.run(
-    `INSERT OR ABORT INTO ${fullName(table)} (${names.join(", ")}) VALUES (${parts.map(({ sql }) => sql).join(", ")})`,
+    `INSERT OR ${onConflict} INTO ${fullName(table)} (${names.join(", ")}) VALUES (${parts.map(({ sql }) => sql).join(", ")})`,
     ...parts.flatMap(({ values }) => values),
   );
 }
 
 /** Sets what is different. */
-export function updateRow(session: Session, table: Table, before: RowImage, after: RowImage): void {
+export function updateRow(
+  session: Session,
+  table: Table,
+  before: RowImage,
+  after: RowImage,
+  onConflict: OnConflict,
+): void {
   const changed = after.filter(
     ([name, value], at) => value !== before[at]?.[1] && !isGenerated(table, name),
   );
   const parts = changed.map(([name, value]) => ({ name, ...bound(value) }));
   const where = sameKey(table, before);
   session.run(
-    `UPDATE OR ABORT ${fullName(table)} SET ${parts.map(({ name, sql }) => `${quoted(name)} = ${sql}`).join(", ")} WHERE ${where.sql}`,
+    `UPDATE OR ${onConflict} ${fullName(table)} SET ${parts.map(({ name, sql }) => `${quoted(name)} = ${sql}`).join(", ")} WHERE ${where.sql}`,
     ...parts.flatMap(({ values }) => values),
     ...where.values,
   );

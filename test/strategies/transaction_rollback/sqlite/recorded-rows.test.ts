@@ -145,9 +145,17 @@ describe("what is recorded of a SQLite database", () => {
     expect(files.sql("shop", same)).toEqual(["9000"]);
   });
 
-  it("replaces rows as SQLite does where there are no triggers", async () => {
+  it.each([
+    ["without triggers", ""],
+    [
+      "with triggers that see nothing of it",
+      "CREATE TABLE seen (v);; CREATE TRIGGER see AFTER DELETE ON t BEGIN INSERT INTO seen VALUES (OLD.id); END",
+    ],
+  ])("has rows that SQLite replaces, %s", async (_what, triggers) => {
     const files = makeFiles({
-      shop: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE, v); INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2)",
+      shop: `CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE, v);
+        CREATE TABLE below (t REFERENCES t ON DELETE CASCADE);
+        INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2); INSERT INTO below VALUES (2);; ${triggers}`,
     });
     await using cofferdam = await files.open();
     const sandbox = await files.sandbox(cofferdam);
@@ -156,9 +164,16 @@ describe("what is recorded of a SQLite database", () => {
       "REPLACE INTO t VALUES (1, 'b', 9); INSERT INTO t VALUES (7, 'b', 10)",
     );
     const changes = (await sandbox.diff()).changes.map(({ kind, path }) => `${kind} ${path}`);
-    expect(changes.toSorted()).toEqual(["added main.t/7", "deleted main.t/1", "deleted main.t/2"]);
+    expect(changes.toSorted()).toEqual([
+      "added main.t/7",
+      "deleted main.below/1",
+      "deleted main.t/1",
+      "deleted main.t/2",
+    ]);
     await sandbox.commit();
     expect(files.sql("shop", "SELECT * FROM t")).toEqual(["7|b|10"]);
+    expect(files.sql("shop", "SELECT * FROM below")).toEqual([]);
+    if (triggers !== "") expect(files.sql("shop", "SELECT v FROM seen")).toEqual([]);
     await sandbox.rollback();
     expect(files.sql("shop", "SELECT * FROM t")).toEqual(["1|a|1", "2|b|2"]);
   });
