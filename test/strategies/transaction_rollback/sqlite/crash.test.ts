@@ -5,8 +5,7 @@ import type { FaultPoint, TracedProgram } from "../../../support/faults.ts";
 import { removeFolder } from "../../../support/remove-folder.ts";
 import { samplePoints } from "../../../support/sample-points.ts";
 import { sweep } from "../../../support/sweep.ts";
-import { createTempFolder } from "../../../support/temp.ts";
-import { NEW, OLD, type Trio, makeTrio } from "./ground.ts";
+import { NEW, OLD, type Trio, makeFiles, makeTrio } from "./ground.ts";
 
 const MINUTES = 60_000;
 /** Of each part of an operation, unless the run is a whole one. */
@@ -18,7 +17,7 @@ interface Interrupted extends TracedProgram {
 }
 
 async function interrupt(call: "commit" | "undo", modes: string[]): Promise<Interrupted> {
-  const trio = makeTrio({ modes, folder: createTempFolder() });
+  const trio = makeTrio({ modes);
   {
     await using cofferdam = await trio.open();
     const plan = await trio.plan(cofferdam);
@@ -76,4 +75,49 @@ test.each([
     expect([...endings].toSorted()).toEqual([JSON.stringify(OLD), expected].toSorted());
   },
   120 * MINUTES,
+);
+
+const JOBS =
+  "CREATE TABLE jobs (id INTEGER PRIMARY KEY, state TEXT); INSERT INTO jobs VALUES (1, 'old')";
+
+test.each([
+  ["commit", "DELETE"],
+  ["undo", "DELETE"],
+  ["commit", "WAL"],
+  ["undo", "WAL"],
+] as const)(
+  "a %s of one database alone, in the mode %s, that is killed at any call is told by recovery",
+  async (call, mode) => {
+    const endings = new Set<string>();
+    const alone = new URL("programs/commit-alone.ts", import.meta.url);
+    await sweep({
+      prepare: async () => {
+        const setup = `PRAGMA journal_mode = ${mode};; ${JOBS}`;
+        const files = makeFiles({ shop: setup });
+        await using cofferdam = await files.open();
+        const sandbox = await files.sandbox(cofferdam);
+        await sandbox.write("job", "UPDATE jobs SET state = 'new'");
+        if (call === "undo") await sandbox.commit();
+        const args = [files.stateDirectory, files.config, call];
+        return { files, program: alone, args, touching: [files.folder] };
+      },
+      fault: { signal: "KILL" },
+      choose: samplePoints(POINTS),
+      check: async ({ files }) => {
+        {
+          await using cofferdam = await files.open();
+          const [found] = await cofferdam.list();
+          const rows = files.sql("shop", "SELECT state FROM jobs");
+          expect(rows).toEqual([found?.status === "COMMITTED" ? "new" : "old"]);
+          expect(found?.status).toMatch(/^(?:COMMITTED|ACTIVE)$/);
+          endings.add(rows.join());
+        }
+        const tables = files.sql("shop", "SELECT name FROM sqlite_schema");
+        expect(tables).toEqual(["jobs"]);
+        removeFolder(files.folder);
+      },
+    });
+    expect([...endings].toSorted()).toEqual(["new", "old"]);
+  },
+  60 * MINUTES,
 );

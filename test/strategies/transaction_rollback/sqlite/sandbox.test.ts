@@ -94,7 +94,9 @@ describe.each(["DELETE", "WAL"])("a sandbox of a SQLite database in the mode %s"
     await sandbox.cleanup();
     const write = "BEGIN EXCLUSIVE; UPDATE accounts SET balance = -1; COMMIT";
     expect(await succeedsAtOnce(files.path("shop"), write)).toBe(true);
-    expect(readdirSync(files.folder).filter((name) => /^shop/.test(name))).toEqual(["shop.db"]);
+    expect(readdirSync(files.folder).filter((name) => name.startsWith("shop"))).toEqual([
+      "shop.db",
+    ]);
     expect(readdirSync(join(files.stateDirectory, "databases"))).toEqual([]);
   });
 
@@ -133,5 +135,5 @@ it("a reader in a transaction makes a commit of a SQLite database fail cleanly",
   await end();
   await sandbox.commit();
   expect(files.sql("shop", ALL)).toEqual(["1|ada|0", "2|ben|0"]);
-  expect(readdirSync(files.folder).filter((name) => /^shop/.test(name))).toEqual(["shop.db"]);
+  expect(readdirSync(files.folder).filter((name) => name.startsWith("shop"))).toEqual(["shop.db"]);
 });
