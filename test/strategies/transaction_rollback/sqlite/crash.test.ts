@@ -17,7 +17,7 @@ interface Interrupted extends TracedProgram {
 }
 
 async function interrupt(call: "commit" | "undo", modes: string[]): Promise<Interrupted> {
-  const trio = makeTrio({ modes);
+  const trio = makeTrio({ modes });
   {
     await using cofferdam = await trio.open();
     const plan = await trio.plan(cofferdam);

@@ -91,11 +91,11 @@ export interface Trio extends Files {
 }
 
 /** Makes them; `modes` may put a database into WAL mode. */
-export function makeTrio({ modes = ["", ""], folder = tempFolder() } = {}): Trio {
+export function makeTrio({ modes = ["", ""] } = {}): Trio {
   const [shop, store] = modes.map((mode) =>
     mode === "" ? JOBS : `PRAGMA journal_mode = ${mode};; ${JOBS}`,
   );
-  const files = makeFiles({ shop: shop ?? JOBS, store: store ?? JOBS }, { folder });
+  const files = makeFiles({ shop: shop ?? JOBS, store: store ?? JOBS });
   const site = join(files.folder, "site");
   mkdirSync(site);
   writeFileSync(join(site, "page"), OLD.file);
