@@ -3,7 +3,9 @@ import type { ConnectionSetting } from "./config.ts";
 import type { ConfigReader } from "./config-reader.ts";
 import { refuseTilde } from "./refuse-tilde.ts";
 
-const EXPECTED = "a URL such as postgres://user@host:5432/database";
+const EXPECTED = "a URL such as postgres://user@host:5432/database or sqlite:./file.db";
+/** A database that is a file; its path may be relative, as other paths of the configuration. */
+const FILE = /^(sqlite:)(?:\/\/(?=\/))?([^?#]*)(.*)$/i;
 
 /** `connections`: how databases are reached, by the names that resources use. */
 export function readConnections(
@@ -19,8 +21,17 @@ export function readConnections(
     if (url === undefined) continue;
     // What was found is not told: it may be a password.
     if (!URL.canParse(url)) keys.url.refuse("something else", EXPECTED);
+    const [, scheme = "", path = "", rest = ""] = FILE.exec(url) ?? [];
+    const problem = refuseTilde(path);
+    if (problem !== null) keys.url.refuse(url, problem);
+    const whole = scheme === "" ? url : `${scheme}${wholePath(path, directory)}${rest}`;
     const passwordFile = file === undefined ? null : resolve(directory, file);
-    settings.set(name, { url, passwordFile });
+    settings.set(name, { url: whole, passwordFile });
   }
   return settings;
+}
+
+function wholePath(path: string, directory: string): string {
+  const parts = directory.split("/").map(encodeURIComponent);
+  return resolve(parts.join("/"), path);
 }

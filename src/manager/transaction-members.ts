@@ -1,4 +1,5 @@
 import type { CommitOptions, SandboxStrategy, TransactionPart } from "../contract/strategy.ts";
+import { SandboxError } from "../errors/index.ts";
 import type {
   Decision,
   Intent,
@@ -165,9 +166,13 @@ export class Members {
   /** Lets the deciding members decide, all in one step. A failure leaves open what counts: ask `decided`. */
   async commitDeciding(): Promise<void> {
     const { at, strategy, refs } = this.#decider();
-    const results = await this.#noting(at, () =>
-      callOf(strategy, "commitDeciding")(refs, this.#part(at)),
-    );
+    let results: readonly CommitResult[];
+    try {
+      results = await callOf(strategy, "commitDeciding")(refs, this.#part(at));
+    } catch (thrown) {
+      this.noteFailure(this.#namedBy(thrown) ?? at, thrown);
+      throw thrown;
+    }
     for (const [index, { at: own }] of this.#deciding.entries()) {
       const result = results[index];
       if (result !== undefined) this.#results.set(own, result);
@@ -289,6 +294,13 @@ export class Members {
     if (this.#progress.failedAt !== null) return;
     this.#progress.failedAt = at;
     this.#progress.failure = thrown;
+  }
+
+  /** The deciding member that an error of all of them names as the one it is about. */
+  #namedBy(thrown: unknown): number | null {
+    if (!(thrown instanceof SandboxError)) return null;
+    const named = this.#deciding.find(({ ref }) => ref.sandboxId === thrown.sandboxId);
+    return named?.at ?? null;
   }
 
   get #deciding(): readonly (Member & { readonly at: number })[] {

@@ -1,8 +1,9 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, TransactionPart } from "../../contract/strategy.ts";
+import type { ErrorContext } from "../../errors/index.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import { type OpenDatabase, recordOf, requireUndo, resultOf } from "./commit-record.ts";
-import type { Direction } from "./engine.ts";
+import { type Direction, DriftError } from "./engine.ts";
 import { asPrepareError, asUndoError, outcomeUnknown } from "./errors.ts";
 
 const UNDO = ":undo";
@@ -48,32 +49,52 @@ export class DecidingCommit {
     return database.place.committed() === null ? "aborted" : "committed";
   }
 
-  /** Commits, or takes back, as the decision of a whole plan. */
-  async commitDeciding(database: OpenDatabase, tx: TransactionPart): Promise<CommitResult> {
-    const { place, engine } = database;
-    const log = place.log.writes();
-    if (tx.kind === "undo") requireUndo(place, log);
+  /** Commits databases of one group, or takes them back, as the decision of a whole plan. */
+  async commitDeciding(
+    databases: readonly [OpenDatabase, ...OpenDatabase[]],
+    tx: TransactionPart,
+  ): Promise<readonly CommitResult[]> {
+    const isUndo = tx.kind === "undo";
+    const parts = databases.map((database) => {
+      const log = database.place.log.writes();
+      if (isUndo) requireUndo(database.place, log);
+      return { database, log, engine: database.engine };
+    });
     try {
-      await engine.commitMarked(log, tx.kind === "undo" ? "backward" : "forward", tx.gid);
+      const [first, ...others] = parts;
+      await first?.engine.commitMarked(first.log, isUndo ? "backward" : "forward", tx.gid, others);
     } catch (thrown) {
-      throw tx.kind === "undo" ? asUndoError(thrown) : asPrepareError(thrown);
+      const error = isUndo ? asUndoError(thrown) : asPrepareError(thrown);
+      throw error.inContext(contextOf(databases, thrown));
     }
-    const record = recordOf(log, null);
-    await this.#note(database, tx.kind === "undo", tx.ulid);
-    return resultOf(database, { ...record, noop: false }, tx.gid, this.#host.clock);
+    const results: CommitResult[] = [];
+    for (const { database, log } of parts) {
+      await this.#note(database, isUndo, tx.ulid);
+      const record = { ...recordOf(log, null), noop: false };
+      results.push(resultOf(database, record, tx.gid, this.#host.clock));
+    }
+    return results;
   }
 
   /** What was decided; when nothing was, that it is given up. */
-  decided({ engine }: OpenDatabase, { gid }: TransactionPart): Promise<"COMMIT" | "ABORT"> {
-    return engine.decide(gid, "ABORT");
+  async decided(
+    databases: readonly OpenDatabase[],
+    { gid }: TransactionPart,
+  ): Promise<"COMMIT" | "ABORT"> {
+    const decisions: ("COMMIT" | "ABORT")[] = [];
+    // Each is asked, so that each settles what a crash has left of it.
+    for (const { engine } of databases) decisions.push(await engine.decide(gid, "ABORT"));
+    return decisions.includes("COMMIT") ? "COMMIT" : "ABORT";
   }
 
   /** Notes a decision of a plan beside the log, then drops it on the server. */
   async forget(database: OpenDatabase, tx: TransactionPart): Promise<void> {
     const { engine } = database;
-    const decision = await engine.decisionOf(tx.gid);
-    if (decision === null) return;
-    if (decision === "COMMIT") await this.#note(database, tx.kind === "undo", tx.ulid);
+    if (!isNoted(database, tx)) {
+      const decision = await engine.decisionOf(tx.gid);
+      if (decision === null) return;
+      if (decision === "COMMIT") await this.#note(database, tx.kind === "undo", tx.ulid);
+    }
     await engine.forgetDecision(tx.gid);
   }
 
@@ -117,4 +138,17 @@ export class DecidingCommit {
   async #note({ place }: OpenDatabase, isUndo: boolean, ulid: string): Promise<void> {
     await place.setCommitted(isUndo ? null : { ulid, undoable: true });
   }
+}
+
+/** Which of the databases an error is about, where it says so. */
+function contextOf(databases: readonly OpenDatabase[], thrown: unknown): ErrorContext {
+  if (!(thrown instanceof DriftError)) return {};
+  const found = databases.find(({ ref }) => ref.baseFingerprintId === thrown.database);
+  return found === undefined ? {} : { sandboxId: found.ref.sandboxId };
+}
+
+/** Whether the place beside the log says already what a commit, or an undo, has made of it. */
+function isNoted({ place }: OpenDatabase, { kind, ulid }: TransactionPart): boolean {
+  const committed = place.committed();
+  return kind === "undo" ? committed === null : committed?.ulid === ulid;
 }

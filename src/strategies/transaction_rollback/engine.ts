@@ -9,6 +9,17 @@ export interface ServerFacts {
   readonly identity: string;
   /** Whether a transaction can be prepared; otherwise only its own commit can be the decision. */
   readonly canPrepare: boolean;
+  /** The group in which its commit can be the decision, and with how many others; alone unless given. */
+  readonly decides?: { readonly group: string; readonly max: number };
+}
+
+/** What an engine is opened for. */
+export interface EngineContext {
+  /** Which database it has to be; null while there is no log. */
+  readonly identity: string | null;
+  /** The group in which its commit is a decision; null when it has none. */
+  readonly group: string | null;
+  readonly stateDirectory: string;
 }
 
 /** What statements did when they were run on top of a log. */
@@ -40,9 +51,17 @@ export interface DatabaseEngine {
   isPrepared(name: string): Promise<boolean>;
   /** Commits or rolls back a prepared transaction; false when there is none of that name any more. */
   settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean>;
-  /** Applies a log and commits it together with the decision `COMMIT` of that name; refuses when there is one already. */
-  commitMarked(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void>;
-  /** The decision of that name; records that it is given up first when there is none, so that a late commit loses. */
+  /**
+   * Applies a log and commits it together with the decision `COMMIT` of that name, and with the logs of others of its
+   * group; refuses when there is one already.
+   */
+  commitMarked(
+    log: readonly LoggedWrite[],
+    direction: Direction,
+    name: string,
+    others?: readonly { readonly engine: DatabaseEngine; readonly log: readonly LoggedWrite[] }[],
+  ): Promise<void>;
+  /** The decision of that name, also where it was made with others; records that it is given up first when there is none, so that a late commit loses. */
   decide(name: string, propose: "ABORT"): Promise<"COMMIT" | "ABORT">;
   /** The decision of that name; null when there is none. */
   decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null>;
@@ -62,6 +81,8 @@ export interface RowConflict {
 /** The database is not as the log found it. Never leaves the strategy. */
 export class DriftError extends Error {
   readonly conflicts: readonly RowConflict[];
+  /** The identity of the database that it is about, where several are committed together. */
+  database: string | null = null;
 
   constructor(message: string, conflicts: readonly RowConflict[], cause?: unknown) {
     super(message, { cause });

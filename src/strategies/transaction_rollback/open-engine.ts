@@ -1,25 +1,27 @@
 import { SandboxCreationError } from "../../errors/index.ts";
 import { closestName } from "../../model/closest-name.ts";
 import { Connection, type ConnectionSetting } from "./connection.ts";
-import type { DatabaseEngine } from "./engine.ts";
+import type { DatabaseEngine, EngineContext } from "./engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";
+import { SqliteEngine } from "./sqlite/engine.ts";
 
 /** The kinds of servers by the scheme of their URLs. */
 const ENGINES: Readonly<
-  Record<string, (connection: Connection, identity: string | null) => DatabaseEngine>
+  Record<string, (connection: Connection, context: EngineContext) => DatabaseEngine>
 > = {
-  postgres: (connection, identity) => new PostgresEngine(connection, identity),
-  postgresql: (connection, identity) => new PostgresEngine(connection, identity),
+  postgres: (connection, { identity }) => new PostgresEngine(connection, identity),
+  postgresql: (connection, { identity }) => new PostgresEngine(connection, identity),
+  sqlite: (connection, context) => new SqliteEngine(connection, context),
 };
 
 /**
- * The server behind the name of a configured connection; `identity` says which database it has to be.
+ * The server behind the name of a configured connection.
  * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `connection` or `engine`).
  */
 export function openEngine(
   name: string,
   connections: ReadonlyMap<string, ConnectionSetting>,
-  identity: string | null,
+  context: EngineContext,
 ): DatabaseEngine {
   const setting = connections.get(name);
   if (setting === undefined) {
@@ -32,7 +34,7 @@ export function openEngine(
   }
   const connection = new Connection(name, setting);
   const make = ENGINES[connection.scheme];
-  if (make !== undefined) return make(connection, identity);
+  if (make !== undefined) return make(connection, context);
   throw creationError(
     "engine",
     `The connection ${name} is to a ${connection.scheme} database, which has no sandboxes yet`,

@@ -20,7 +20,7 @@ import type { ConnectionSetting } from "./connection.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { DatabaseCommit } from "./database-commit.ts";
 import { DecidingCommit } from "./deciding-commit.ts";
-import type { DatabaseEngine } from "./engine.ts";
+import type { DatabaseEngine, ServerFacts } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import { openEngine } from "./open-engine.ts";
@@ -61,15 +61,21 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
 
   capabilitiesOf(ref: SandboxRef): StrategyCapabilities {
     if (canPrepare(ref)) return this.capabilities;
-    const { baseFingerprintId } = ref;
-    const decides = { group: `database ${baseFingerprintId}`, max: 1 };
+    const decides = groupOf(ref) ?? { group: `database ${ref.baseFingerprintId}`, max: 1 };
     return { ...this.capabilities, prepare: false, outcome: true, decides };
   }
 
   async create(planId: string, resource: Resource): Promise<SandboxRef> {
-    const facts = await openEngine(resource.location, this.#connections, null).inspect();
-    const { engine, version, database, identity, canPrepare } = facts;
-    const metadata = { connection: resource.location, engine, version, database, canPrepare };
+    const facts = await this.#inspect(resource.location);
+    const { engine, version, database, identity, canPrepare, decides } = facts;
+    const metadata = {
+      connection: resource.location,
+      engine,
+      version,
+      database,
+      canPrepare,
+      ...(decides !== undefined && { decides }),
+    };
     const ref = this.#host.newRef(planId, resource, metadata, identity);
     const place = DatabasePlace.of(this.#host.stateDirectory, ref);
     try {
@@ -137,11 +143,11 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     refs: readonly SandboxRef[],
     tx: TransactionPart,
   ): Promise<readonly CommitResult[]> {
-    return [await this.#deciding.commitDeciding(this.#only(refs), tx)];
+    return this.#deciding.commitDeciding(this.#all(refs), tx);
   }
 
   decided(refs: readonly SandboxRef[], tx: TransactionPart): Promise<"COMMIT" | "ABORT"> {
-    return this.#deciding.decided(this.#only(refs), tx);
+    return this.#deciding.decided(this.#all(refs), tx);
   }
 
   async rollback(ref: SandboxRef): Promise<void> {
@@ -215,7 +221,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   /** Connects, and looks whether the server has what is needed. */
   async probe(location?: string): Promise<ProbeResult> {
     try {
-      const facts = await openEngine(location ?? "", this.#connections, null).inspect();
+      const facts = await this.#inspect(location ?? "");
       return { works: true, mode: `${facts.engine} ${facts.version}` };
     } catch (thrown) {
       const hint = thrown instanceof SandboxError && thrown.hint !== null ? thrown.hint : null;
@@ -229,10 +235,17 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
       throw notAsReviewed();
   }
 
-  /** The one member of a group that may decide. */
-  #only([ref]: readonly SandboxRef[]): OpenDatabase {
-    if (ref === undefined) throw new RangeError("no sandbox is given");
-    return this.#open(ref);
+  #inspect(location: string): Promise<ServerFacts> {
+    const { stateDirectory } = this.#host;
+    const context = { identity: null, group: null, stateDirectory };
+    return openEngine(location, this.#connections, context).inspect();
+  }
+
+  /** The members of a group that decide together. */
+  #all(refs: readonly SandboxRef[]): readonly [OpenDatabase, ...OpenDatabase[]] {
+    const [first, ...rest] = refs.map((ref) => this.#open(ref));
+    if (first === undefined) throw new RangeError("no sandbox is given");
+    return [first, ...rest];
   }
 
   #open(ref: SandboxRef): OpenDatabase {
@@ -247,11 +260,13 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     };
   }
 
-  #engineOf({ metadata, baseFingerprintId }: SandboxRef): DatabaseEngine {
+  #engineOf(ref: SandboxRef): DatabaseEngine {
+    const { metadata, baseFingerprintId: identity } = ref;
     const connection = typeof metadata["connection"] === "string" ? metadata["connection"] : "";
-    const key = JSON.stringify([connection, baseFingerprintId]);
-    const known =
-      this.#engines.get(key) ?? openEngine(connection, this.#connections, baseFingerprintId);
+    const group = groupOf(ref)?.group ?? null;
+    const key = JSON.stringify([connection, identity, group]);
+    const context = { identity, group, stateDirectory: this.#host.stateDirectory };
+    const known = this.#engines.get(key) ?? openEngine(connection, this.#connections, context);
     this.#engines.set(key, known);
     return known;
   }
@@ -259,6 +274,14 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
 
 function canPrepare({ metadata }: SandboxRef): boolean {
   return metadata["canPrepare"] !== false;
+}
+
+/** The group in which the commit of a sandbox can be the decision; null where it can only be so alone. */
+function groupOf({ metadata }: SandboxRef): { group: string; max: number } | null {
+  const decides = metadata["decides"];
+  if (typeof decides !== "object" || decides === null || Array.isArray(decides)) return null;
+  const { group, max } = decides as { readonly group?: Json; readonly max?: Json };
+  return typeof group === "string" && typeof max === "number" ? { group, max } : null;
 }
 
 /** The writes that a commit would publish: after one there is nothing more. */

@@ -118,7 +118,7 @@ describe("checkpoints of a database", () => {
 });
 
 describe("what a sandbox leaves", () => {
-  it("is nothing on the server: no connection, lock or prepared transaction", async () => {
+  it("is nothing on the server: no connection, lock or prepared transaction (R97)", async () => {
     const ground = makeGround(server, SETUP);
     await using cofferdam = await ground.open();
     const ref = await cofferdam.create("plan", SHOP);

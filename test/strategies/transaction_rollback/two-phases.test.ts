@@ -68,7 +68,7 @@ describe("a plan with a directory and a database", () => {
     expect(all.state()).toEqual(NEW);
   });
 
-  it("checks deferred constraints before anybody publishes", async () => {
+  it("checks deferred constraints before anybody publishes (R93)", async () => {
     const all = mixed(server, proxy.port);
     all.ground.sql(
       "CREATE TABLE tasks (id int PRIMARY KEY, job int REFERENCES jobs DEFERRABLE INITIALLY DEFERRED)",

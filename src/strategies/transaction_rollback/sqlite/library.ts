@@ -1,0 +1,46 @@
+import { PlatformUnsupportedError } from "../../../errors/index.ts";
+
+/** What can be bound. */
+export type Bindable = string | bigint | number | Uint8Array;
+
+/** A row by the names of its columns. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** A compiled statement. */
+export interface Statement {
+  run(...values: readonly Bindable[]): unknown;
+  all(...values: readonly Bindable[]): readonly SqlRow[];
+}
+
+/** A connection, by the interface of `node:sqlite`. */
+export interface Connection {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+/** The library: the one of Node, or the package with the same interface. */
+export interface Library {
+  readonly DatabaseSync: new (
+    location: string,
+    options: { readonly enableDoubleQuotedStringLiterals: boolean },
+  ) => Connection;
+}
+
+/**
+ * Finds the library.
+ * @throws PlatformUnsupportedError where there is none.
+ */
+export async function loadLibrary(): Promise<Library> {
+  const builtIn: unknown = process.getBuiltinModule?.("node:sqlite");
+  if (builtIn !== undefined) return builtIn as Library;
+  try {
+    return await import("@photostructure/sqlite");
+  } catch (cause) {
+    throw new PlatformUnsupportedError("The client library for SQLite is not installed", {
+      data: { what: "@photostructure/sqlite", reason: "the package cannot be loaded" },
+      hint: "npm install @photostructure/sqlite, or use Node 22.13 or newer",
+      cause,
+    });
+  }
+}

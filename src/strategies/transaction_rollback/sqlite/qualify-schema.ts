@@ -1,0 +1,20 @@
+import { quoted } from "./tables.ts";
+
+const SPACE = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)`;
+const NAME = String.raw`(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|\x60(?:[^\x60]|\x60\x60)*\x60|\[[^\]]*\]|[\w$\u0080-\uffff]+)`;
+const HEAD = new RegExp(
+  String.raw`^(${SPACE}*(?:CREATE|ALTER|DROP)${SPACE}+(?:UNIQUE${SPACE}+)?(?:TABLE|INDEX|VIEW|TRIGGER)${SPACE}+` +
+    String.raw`(?:IF${SPACE}+(?:NOT${SPACE}+)?EXISTS${SPACE}*)?)(?:${NAME}${SPACE}*\.${SPACE}*)?(?=${NAME})`,
+  "i",
+);
+
+/**
+ * A statement that changes the schema of the main database as one for a database of another name. What SQLite keeps as
+ * the text of the schema has no such name in it, so that it comes out the same.
+ */
+export function qualifySchema(text: string, schema: string): string {
+  if (schema === "main") return text;
+  const head = HEAD.exec(text);
+  if (head === null) throw new Error("the statement changes no schema");
+  return `${head[1] ?? ""}${quoted(schema)}.${text.slice(head[0].length)}`;
+}
