@@ -2,9 +2,9 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, mkdirSync, openSync, closeSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 import { nobody } from "./nobody.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
@@ -152,13 +152,4 @@ function isRoot(): boolean {
 /** A server refuses to be run by root. */
 function asServer(): { readonly uid?: number; readonly gid?: number } {
   return isRoot() ? nobody : {};
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

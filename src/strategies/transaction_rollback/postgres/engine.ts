@@ -9,13 +9,15 @@ import {
 import type { Connection } from "../connection.ts";
 import type { DatabaseEngine, Direction, RecordedStatements, ServerFacts } from "../engine.ts";
 import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import { type Statement, splitStatements } from "../sql/split-statements.ts";
+import { notOneQuery } from "../sql/statement-errors.ts";
 import { Capture, UnwatchedError, failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
+import { POSTGRES } from "./lexis.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
 import { Session, applicationName, sqlStateOf } from "./session.ts";
-import { type Statement, splitStatements } from "./split-statements.ts";
 
 const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
 const UNDEFINED_OBJECT = "42704";
@@ -74,7 +76,7 @@ export class PostgresEngine implements DatabaseEngine {
   }
 
   async record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements> {
-    const statements = splitStatements(script);
+    const statements = splitStatements(script, POSTGRES);
     // All of them before the first one runs.
     for (const statement of statements) classifyStatement(statement);
     const first = new Set<string>();
@@ -113,8 +115,8 @@ export class PostgresEngine implements DatabaseEngine {
     await using session = await this.#begin(log);
     await session.run("SET TRANSACTION READ ONLY");
     if (!QUERY.test(query)) return await this.#row(session, query);
-    const [statement, second] = splitStatements(query);
-    if (statement === undefined || second !== undefined) throw notOne();
+    const [statement, second] = splitStatements(query, POSTGRES);
+    if (statement === undefined || second !== undefined) throw notOneQuery();
     try {
       const rows = await session.run(
         `SELECT row_to_json(cofferdam)::text AS row FROM (${statement.text}\n) cofferdam`,
@@ -303,13 +305,6 @@ async function decisionIn(session: Session, name: string): Promise<"COMMIT" | "A
 
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-function notOne(): DatabaseError {
-  return new DatabaseError("A read takes one query", {
-    data: { reason: "failed", position: null, command: null, sqlState: null },
-    operation: "read",
-  });
 }
 
 /** Names of transactions are given as literals; ours have harmless characters only. */
