@@ -4,22 +4,17 @@ import { once } from "node:events";
 import { chownSync, mkdirSync, openSync, closeSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { DatabaseServer, TestDatabase } from "./database-server.ts";
 import { freePort } from "./free-port.ts";
 import { nobody } from "./nobody.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
 
-const INSTALLED = "/usr/lib/postgresql";
-const PATIENCE_MS = 30_000;
+export type { TestDatabase } from "./database-server.ts";
 
-/** A database of its own for one test, with the role that owns it. */
-export interface TestDatabase {
-  readonly name: string;
-  readonly role: string;
-  readonly password: string;
-  /** With role and password. */
-  readonly url: string;
-}
+const INSTALLED = "/usr/lib/postgresql";
+const OURS = "FROM pg_stat_activity WHERE application_name ~ '^cofferdam'";
+const PATIENCE_MS = 30_000;
 
 /** Settings of a server that differ from the usual ones; the keys are those of postgresql.conf. */
 export type ServerSettings = Readonly<Record<string, string | number>>;
@@ -28,8 +23,9 @@ export type ServerSettings = Readonly<Record<string, string | number>>;
  * A real PostgreSQL on loopback with its data in a temp folder, run by an ordinary user. Everything is flushed to disk as
  * on any other server. Whoever starts it disposes it.
  */
-export class PostgresServer implements AsyncDisposable {
+export class PostgresServer implements DatabaseServer {
   readonly port: number;
+  readonly scheme = "postgres";
   readonly #folder: string;
   readonly #settings: ServerSettings;
   readonly #password: string;
@@ -102,7 +98,7 @@ export class PostgresServer implements AsyncDisposable {
     const [role, password] = [`role_${name}`, randomBytes(12).toString("hex")];
     this.sql("postgres", `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
     this.sql("postgres", `CREATE DATABASE ${name} OWNER ${role}`);
-    const url = `postgres://${role}:${password}@127.0.0.1:${this.port}/${name}`;
+    const url = `${this.scheme}://${role}:${password}@127.0.0.1:${this.port}/${name}`;
     return { name, role, password, url };
   }
 
@@ -121,6 +117,34 @@ export class PostgresServer implements AsyncDisposable {
       stdio: ["pipe", "pipe", "pipe"],
     });
     return text.split("\n").filter((line) => line !== "");
+  }
+
+  /** The names of everything that stands prepared. */
+  prepared(): string[] {
+    return this.sql("postgres", "SELECT gid FROM pg_prepared_xacts");
+  }
+
+  rollbackPrepared(database: TestDatabase, name: string): void {
+    this.sql(database, `ROLLBACK PREPARED '${name}'`);
+  }
+
+  schemaOf(): string {
+    return "public";
+  }
+
+  /** The answer to a statement ends with the tag of what was done. */
+  isAnswer(bytes: Buffer, statement: string): boolean {
+    return bytes.includes(statement);
+  }
+
+  /** The connections of sandboxes. */
+  connections(): string[] {
+    return this.sql("postgres", `SELECT pid ${OURS}`);
+  }
+
+  /** Cuts all connections of sandboxes. */
+  cutConnections(): void {
+    this.sql("postgres", `SELECT pg_terminate_backend(pid) ${OURS}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,12 +2,15 @@ import { SandboxCreationError } from "../../errors/index.ts";
 import { closestName } from "../../model/closest-name.ts";
 import { Connection, type ConnectionSetting } from "./connection.ts";
 import type { DatabaseEngine } from "./engine.ts";
+import { MariadbEngine } from "./mariadb/engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";
 
 /** The kinds of servers by the scheme of their URLs. */
 const ENGINES: Readonly<
   Record<string, (connection: Connection, identity: string | null) => DatabaseEngine>
 > = {
+  mariadb: (connection, identity) => new MariadbEngine(connection, identity),
+  mysql: (connection, identity) => new MariadbEngine(connection, identity),
   postgres: (connection, identity) => new PostgresEngine(connection, identity),
   postgresql: (connection, identity) => new PostgresEngine(connection, identity),
 };

@@ -87,6 +87,32 @@ describe("statements that a sandbox cannot take", () => {
   });
 });
 
+describe("taking a commit back", () => {
+  it("is refused for a change of the schema, which is told with the commit (R90)", async () => {
+    const ground = makeGround(
+      server,
+      "CREATE TABLE stock (id int PRIMARY KEY); INSERT INTO stock VALUES (1), (2)",
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write(
+      "schema",
+      "ALTER TABLE stock ADD COLUMN place text DEFAULT 'here'; UPDATE stock SET place = 'there' WHERE id = 1",
+    );
+    const result = await sandbox.commit();
+    expect(result.undoable.possible).toBe(false);
+    expect(ground.sql("SELECT place FROM stock WHERE id < 3 ORDER BY id")).toEqual([
+      "there",
+      "here",
+    ]);
+    await expect(sandbox.rollback()).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      data: { reason: "notUndoable", originalRestored: false },
+    });
+    expect((await sandbox.describe()).status).toBe("COMMITTED");
+  });
+});
+
 describe("checkpoints of a database", () => {
   it("can be restored again and again, in any order (R95)", async () => {
     const ground = makeGround(server, SETUP);
