@@ -28,6 +28,10 @@ export interface DatabaseServer extends AsyncDisposable {
   schemaOf(database: TestDatabase): string;
   /** Whether bytes are what the server answers to a statement when it is done. */
   isAnswer(bytes: Buffer, statement: string): boolean;
+  /** What is locked in a database. */
+  locks(database: TestDatabase): string[];
+  /** Gives the role of a database another password. */
+  setPassword(database: TestDatabase, password: string): void;
   /** The connections of sandboxes. */
   connections(): string[];
   /** Cuts all connections of sandboxes. */

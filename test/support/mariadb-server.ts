@@ -141,6 +141,15 @@ export class MariadbServer implements DatabaseServer {
     return true;
   }
 
+  /** Every transaction that is open, in any database. */
+  locks(): string[] {
+    return this.sql("mysql", "SELECT trx_id FROM information_schema.INNODB_TRX");
+  }
+
+  setPassword({ role }: TestDatabase, password: string): void {
+    this.sql("mysql", `ALTER USER ${role}@'127.0.0.1' IDENTIFIED BY '${password}'`);
+  }
+
   /** The connections of sandboxes: whoever came over the network is one. */
   connections(): string[] {
     const ours = "FROM information_schema.PROCESSLIST WHERE HOST LIKE '127.0.0.1:%'";

@@ -137,6 +137,15 @@ export class PostgresServer implements DatabaseServer {
     return bytes.includes(statement);
   }
 
+  locks({ name }: TestDatabase): string[] {
+    const where = `JOIN pg_database d ON d.oid = l.database WHERE d.datname = '${name}'`;
+    return this.sql("postgres", `SELECT locktype FROM pg_locks l ${where}`);
+  }
+
+  setPassword({ role }: TestDatabase, password: string): void {
+    this.sql("postgres", `ALTER ROLE ${role} PASSWORD '${password}'`);
+  }
+
   /** The connections of sandboxes. */
   connections(): string[] {
     return this.sql("postgres", `SELECT pid ${OURS}`);

@@ -12,6 +12,8 @@ export interface ServerKind {
   readonly begin: string;
   readonly prepare: string;
   readonly commit: string;
+  /** Makes the client's session give up soon when something is locked. */
+  readonly impatiently: string;
   /** Drops a table that others refer to. */
   drop(table: string): string;
 }
@@ -22,15 +24,18 @@ const POSTGRES: ServerKind = {
   begin: "SET CONSTRAINTS",
   prepare: "PREPARE TRANSACTION",
   commit: "COMMIT PREPARED",
+  impatiently: "SET lock_timeout = '1ms'",
   drop: (table) => `DROP TABLE ${table} CASCADE`,
 };
 
-const MARIADB: ServerKind = {
+/** MariaDB alone, for what only it has. */
+export const MARIADB: ServerKind = {
   name: "MariaDB",
   start: () => MariadbServer.start(),
   begin: "XA START",
   prepare: "XA PREPARE",
   commit: "XA COMMIT",
+  impatiently: "SET innodb_lock_wait_timeout = 1",
   drop: (table) => `SET foreign_key_checks = 0; DROP TABLE ${table}`,
 };
 

@@ -5,9 +5,9 @@ import { failedBy, refused } from "../sql/statement-errors.ts";
 import { changedRows, countOf } from "./changed-rows.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Reach, reachOf } from "./reach.ts";
-import { type Row, effectOf, readKeys, readRows } from "./rows.ts";
+import { type Row, effectOf, readKeys, readRows, readUnique } from "./rows.ts";
 import { TouchedRows } from "./touched-rows.ts";
-import { type Session, isLost, quoted, sqlStateOf } from "./session.ts";
+import { type RawRows, type Session, isLost, quoted, sqlStateOf } from "./session.ts";
 import { type StatementShape, shapeOf } from "./statement-shape.ts";
 import type { Table } from "./tables.ts";
 import { wholeChanges } from "./whole-changes.ts";
@@ -20,6 +20,8 @@ export const MOST_ROWS = 10_000;
  * none was overlooked is proven by the server's own count of changes. The caller rolls the transaction back.
  */
 export class Capture {
+  /** Whether triggers had a part in what was recorded. */
+  sawTriggers = false;
   readonly #session: Session;
   readonly #catalog: Catalog;
 
@@ -36,12 +38,13 @@ export class Capture {
     const { text } = statement;
     const shape = shapeOf(text);
     const reach = await reachOf(this.#session, this.#catalog, statement, shape);
+    this.sawTriggers ||= reach.hasTriggers;
     const before = await changedRows(this.#session);
     await this.#session.execute("SAVEPOINT cofferdam_statement");
     if (reach.single !== null && shape !== null) {
       const effects = await this.#byKeys(statement, shape, reach.single);
       const changes = (await changedRows(this.#session)) - before;
-      if (effects !== null && changes === countOf(effects)) return { text, kind: "rows", effects };
+      if (changes === countOf(effects)) return { text, kind: "rows", effects };
       await this.#session.execute("ROLLBACK TO SAVEPOINT cofferdam_statement");
     }
     const effects = await this.#byTables(statement, reach);
@@ -57,28 +60,49 @@ export class Capture {
     statement: Statement,
     shape: StatementShape,
     table: Table,
-  ): Promise<readonly RowEffect[] | null> {
-    const key = table.key.map(({ name }) => `${quoted(shape.alias)}.${quoted(name)}`).join(", ");
-    if (shape.verb === "insert") {
-      const list = table.key.map(({ name }) => quoted(name)).join(", ");
-      const keys = await this.#keys(statement, table, `${shape.text} RETURNING ${list}`);
-      await this.#session.be("own");
-      const rows = await readKeys(this.#session, table, keys);
-      return rows.map((row) => effectOf(table, null, row));
-    }
-    if (shape.verb !== "update" && shape.verb !== "delete") return null;
-    const named = shape.alias === shape.table ? "" : quoted(shape.alias);
-    const keys = await this.#keys(
-      statement,
-      table,
-      `SELECT ${key} FROM ${table.name} ${named} ${shape.tail} FOR UPDATE`,
-    );
-    await this.#session.be("own");
+  ): Promise<readonly RowEffect[]> {
     const touched = new TouchedRows(this.#session);
-    await touched.add(table, await readKeys(this.#session, table, keys));
-    await this.#execute(statement, shape.text);
-    await this.#session.be("own");
-    return touched.changes();
+    if (shape.verb === "update" || shape.verb === "delete") {
+      await touched.add(table, await this.#rowsFound(statement, shape, table));
+      await this.#execute(statement, shape.text);
+      await this.#session.be("own");
+      return touched.changes();
+    }
+    if (shape.verb !== "insert") {
+      // Which rows stand in the way is known when it has been run once.
+      const written = await this.#rowsWritten(statement, shape, table);
+      await this.#session.execute("ROLLBACK TO SAVEPOINT cofferdam_statement");
+      await touched.add(table, await readUnique(this.#session, table, written));
+    }
+    const written = await this.#rowsWritten(statement, shape, table);
+    const fresh = written.filter((row) => !touched.has(table, row));
+    return [
+      ...(await touched.changes()),
+      // A row that was there after all cannot be inserted again, which is tried before the script is kept.
+      ...fresh.map((row) => effectOf(table, null, row)),
+    ];
+  }
+
+  /** The rows that an UPDATE or DELETE is going to find. */
+  async #rowsFound(
+    statement: Statement,
+    { alias, table: name, tail }: StatementShape,
+    table: Table,
+  ): Promise<readonly Row[]> {
+    const list = table.key.map((column) => `${quoted(alias)}.${quoted(column.name)}`).join(", ");
+    const named = alias === name ? "" : quoted(alias);
+    const query = `SELECT ${list} FROM ${table.name} ${named} ${tail} FOR UPDATE`;
+    return this.#rowsOf(statement, table, query);
+  }
+
+  /** Runs an INSERT or REPLACE and gives the rows that it wrote. */
+  async #rowsWritten(
+    statement: Statement,
+    { text }: StatementShape,
+    table: Table,
+  ): Promise<readonly Row[]> {
+    const list = table.key.map(({ name }) => quoted(name)).join(", ");
+    return this.#rowsOf(statement, table, `${text} RETURNING ${list}`);
   }
 
   /** The slow way: whole tables before and after. */
@@ -109,29 +133,22 @@ export class Capture {
       );
   }
 
-  /** Runs a statement that gives keys, with the settings of the user. */
-  async #keys(
-    statement: Statement,
-    table: Table,
-    text: string,
-  ): Promise<readonly (readonly (string | null)[])[]> {
-    await this.#session.be("user");
-    try {
-      const { rows } = await this.#session.query(text);
-      return rows.map((row) =>
-        table.key.map(
-          ({ kind }, at) => row[at]?.toString(kind === "binary" ? "hex" : "utf8") ?? null,
-        ),
-      );
-    } catch (cause) {
-      throw failed(statement, cause);
-    }
+  /** Runs a statement that gives keys, with the settings of the user, and reads their rows with our own. */
+  async #rowsOf(statement: Statement, table: Table, text: string): Promise<readonly Row[]> {
+    const { rows } = await this.#execute(statement, text);
+    const keys = rows.map((row) =>
+      table.key.map(
+        ({ kind }, at) => row[at]?.toString(kind === "binary" ? "hex" : "utf8") ?? null,
+      ),
+    );
+    await this.#session.be("own");
+    return readKeys(this.#session, table, keys);
   }
 
-  async #execute(statement: Statement, text: string): Promise<void> {
+  async #execute(statement: Statement, text: string): Promise<RawRows> {
     await this.#session.be("user");
     try {
-      await this.#session.execute(text);
+      return await this.#session.query(text);
     } catch (cause) {
       throw failed(statement, cause);
     }

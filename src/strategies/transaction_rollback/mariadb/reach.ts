@@ -1,3 +1,4 @@
+import { DriftError } from "../engine.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { refused } from "../sql/statement-errors.ts";
 import type { Catalog } from "./catalog.ts";
@@ -11,7 +12,11 @@ export interface Reach {
   readonly tables: readonly Table[];
   /** The table of a statement whose rows can be found by what it says; null for every other one. */
   readonly single: Table | null;
+  readonly hasTriggers: boolean;
 }
+
+/** Whether a statement changes a table itself, or something that it sets off. */
+type How = "itself" | "behind";
 
 /** After these stands the name of a table. */
 const TABLE_FOLLOWS = /^(INTO|UPDATE|FROM|JOIN|INSERT|REPLACE|IGNORE|LOW_PRIORITY|TABLE)$/i;
@@ -27,33 +32,47 @@ export async function reachOf(
   statement: Statement,
   shape: StatementShape | null,
 ): Promise<Reach> {
-  const search = new Search(session, catalog, statement);
+  const search = new Search(session, catalog, (why) => refused(statement, "notCaptured", why));
   const words = wordsOf(statement.text);
   if (shape !== null) search.requireOwn(shape.schema);
   search.addCalls(words);
-  if (shape !== null) await search.addRelation(shape.table);
-  else if (/^(UPDATE|DELETE)\b/.test(statement.bare)) await search.addNamed(words);
+  if (shape !== null) await search.addRelation(shape.table, "itself");
+  else if (/^(UPDATE|DELETE)\b/.test(statement.bare)) await search.addNamed(words, "itself");
   await search.finish();
   const tables = search.tables;
   const [target] = tables;
   const isPlain = shape !== null && target?.table === shape.table && !search.hasBodies;
   const isFound = isPlain && target.key.length > 0 && !target.key.some(({ isZoned }) => isZoned);
-  return { tables, single: isFound ? target : null };
+  const hasTriggers = tables.some(({ triggers }) => triggers.length > 0);
+  return { tables, single: isFound ? target : null, hasTriggers };
+}
+
+/** The tables that changes of others can set off changes in: through triggers, which they may have, and foreign keys. */
+export async function tablesBehind(
+  session: Session,
+  catalog: Catalog,
+  names: readonly string[],
+): Promise<readonly Table[]> {
+  const search = new Search(session, catalog, (why) => new DriftError(why, []));
+  for (const name of names) await search.addRelation(name, "itself");
+  await search.finish();
+  return search.tables.filter(({ table }) => !names.includes(table));
 }
 
 class Search {
   hasBodies = false;
   readonly #session: Session;
   readonly #catalog: Catalog;
-  readonly #statement: Statement;
+  readonly #refused: (why: string) => Error;
   readonly #tables = new Map<string, Table>();
   readonly #bodies: string[] = [];
   readonly #called = new Set<string>();
+  readonly #viewed = new Set<string>();
 
-  constructor(session: Session, catalog: Catalog, statement: Statement) {
+  constructor(session: Session, catalog: Catalog, refuse: (why: string) => Error) {
     this.#session = session;
     this.#catalog = catalog;
-    this.#statement = statement;
+    this.#refused = refuse;
   }
 
   get tables(): readonly Table[] {
@@ -66,9 +85,14 @@ class Search {
     throw this.#refused(`it reaches the database ${schema}, which is another one`);
   }
 
-  /** Adds the functions that are called. */
+  /** Adds the functions that are called, those of views too. */
   addCalls(words: readonly Word[]): void {
     for (const [at, { text, kind }] of words.entries()) {
+      const view = kind === "literal" ? null : (this.#catalog.relations.get(text) ?? null);
+      if (view !== null && !this.#viewed.has(text)) {
+        this.#viewed.add(text);
+        this.addCalls(wordsOf(view));
+      }
       if (words[at + 1]?.text !== "(" || kind === "literal") continue;
       if (words[at - 1]?.text === ".") this.requireOwn(words[at - 2]?.text ?? null);
       this.#addRoutine(text);
@@ -76,22 +100,22 @@ class Search {
   }
 
   /** Adds every table and view that is named. */
-  async addNamed(words: readonly Word[]): Promise<void> {
+  async addNamed(words: readonly Word[], how: How): Promise<void> {
     for (const [at, { text, kind }] of words.entries()) {
       const before = words[at - 1];
       if (before?.kind === "word" && TABLE_FOLLOWS.test(before.text) && words[at + 1]?.text === ".")
         this.requireOwn(text);
-      if (kind !== "literal") await this.addRelation(text);
+      if (kind !== "literal") await this.addRelation(text, how);
     }
   }
 
   /** Adds a table, or the tables of a view; other names are nothing. */
-  async addRelation(name: string): Promise<void> {
+  async addRelation(name: string, how: How): Promise<void> {
     const definition = this.#catalog.relations.get(name);
     if (definition === undefined) return;
-    if (definition !== null) return this.addNamed(wordsOf(definition));
+    if (definition !== null) return this.addNamed(wordsOf(definition), how);
     const table = await findTable(this.#session, { schema: this.#catalog.database, table: name });
-    if (table !== null) await this.#addTable(table);
+    if (table !== null) await this.#addTable(table, how);
   }
 
   /** Follows bodies until there are no more. */
@@ -101,7 +125,7 @@ class Search {
       const words = wordsOf(body);
       for (const { text, kind } of words) if (kind !== "literal") this.#addRoutine(text);
       this.addCalls(words);
-      await this.addNamed(words);
+      await this.addNamed(words, "behind");
     }
   }
 
@@ -114,18 +138,21 @@ class Search {
     this.#bodies.push(body);
   }
 
-  async #addTable(table: Table): Promise<void> {
+  async #addTable(table: Table, how: How): Promise<void> {
     if (this.#tables.has(table.name)) return;
     this.requireOwn(table.schema);
     if (table.unfit !== null) throw this.#refused(`of ${table.name}: ${table.unfit}`);
-    if (table.triggers.length > 0) throw this.#refused(`${table.name} has triggers`);
+    // What was set off is put right afterwards, which must not set off more.
+    if (table.triggers.length > 0 && how === "behind")
+      throw this.#refused(`${table.name}, which it would change as well, has triggers of its own`);
+    this.#bodies.push(...table.triggers);
     this.#tables.set(table.name, table);
     const referrers = await referrersOf(this.#session, table);
     if (referrers.length !== (await this.#countReferrers(table)))
       throw this.#refused(`tables that the user may not see refer to ${table.name}`);
     for (const referrer of referrers.filter(({ isCascading }) => isCascading)) {
       const child = await findTable(this.#session, referrer);
-      if (child !== null) await this.#addTable(child);
+      if (child !== null) await this.#addTable(child, "behind");
     }
   }
 
@@ -138,9 +165,5 @@ class Search {
         WHERE CAST(REF_NAME AS BINARY) = CONCAT(${name(schema)}, '/', ${name(table)})`,
     );
     return Number(row?.["n"] ?? 0);
-  }
-
-  #refused(why: string): Error {
-    return refused(this.#statement, "notCaptured", why);
   }
 }

@@ -6,6 +6,7 @@ import { conflictOf, requireAfter, requireBefore, tablesOf } from "../sql/checke
 import { changedRows, countOf } from "./changed-rows.ts";
 import { rowsOf } from "./row-statements.ts";
 import { type Session, errorNumberOf } from "./session.ts";
+import { redoBesideTriggers } from "./triggered-redo.ts";
 
 const DUPLICATE = 1062;
 /** Foreign keys and checks that are violated. */
@@ -44,6 +45,8 @@ async function redoEffects(session: Session, effects: readonly RowEffect[]): Pro
     if (unfit !== null)
       throw new DriftError(`The table ${path} changed: ${unfit}`, [changed(path)]);
   await requireBefore(rows, tables, effects);
+  if ([...tables.values()].some(({ triggers }) => triggers.length > 0))
+    return redoBesideTriggers(session, rows, tables, effects);
   const before = await changedRows(session);
   await applyEffects(rows, tables, effects);
   await requireAfter(rows, tables, effects);

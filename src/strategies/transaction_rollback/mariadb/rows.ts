@@ -34,10 +34,35 @@ export async function readKeys(
   table: Table,
   keys: readonly (readonly (string | null)[])[],
 ): Promise<readonly Row[]> {
+  return readValues(session, table, table.key, keys);
+}
+
+/** Reads the rows that have one of several combinations of values, and locks them; NULL is none. */
+export async function readValues(
+  session: Session,
+  table: Table,
+  columns: readonly Column[],
+  values: readonly (readonly (string | null)[])[],
+): Promise<readonly Row[]> {
   const found: Row[] = [];
-  const columns = table.key;
-  for (const chunk of chunksOf(keys))
+  const complete = values.filter((row) => row.every((value) => value !== null));
+  for (const chunk of chunksOf(complete))
     found.push(...(await readRows(session, table, `WHERE ${isOneOf(table, columns, chunk)}`)));
+  return found;
+}
+
+/** Reads the rows that have the same value as others in any unique key, and locks them. */
+export async function readUnique(
+  session: Session,
+  table: Table,
+  others: readonly Row[],
+): Promise<readonly Row[]> {
+  const found: Row[] = [];
+  for (const columns of [table.key, ...table.uniques]) {
+    const names = columns.map(({ name }) => name);
+    const values = others.map(({ image }) => valuesIn(image, names));
+    found.push(...(await readValues(session, table, columns, values)));
+  }
   return found;
 }
 
@@ -69,6 +94,12 @@ export function keyOfImage({ key }: Table, image: string): readonly string[] {
 /** The values of an image. */
 export function valuesOf(image: string): Values {
   return JSON.parse(image) as Values;
+}
+
+/** Some values of an image. */
+export function valuesIn(image: string, names: readonly string[]): readonly (string | null)[] {
+  const values = valuesOf(image);
+  return names.map((name) => values[name] ?? null);
 }
 
 /** A value as it is written in a statement. */

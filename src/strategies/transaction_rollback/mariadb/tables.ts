@@ -37,12 +37,15 @@ export interface Table {
   /** The columns of the primary key; empty when there is none. */
   readonly key: readonly Column[];
   readonly columns: readonly Column[];
+  /** The columns of its other unique keys. */
+  readonly uniques: readonly (readonly Column[])[];
   /** The bodies of its triggers. */
   readonly triggers: readonly string[];
   /** Why its rows cannot be recorded; null when they can. */
   readonly unfit: string | null;
 }
 
+const PRIMARY = "PRIMARY";
 const NUMBERS = new Set(
   "tinyint smallint mediumint int bigint decimal float double year".split(" "),
 );
@@ -74,9 +77,10 @@ export async function findTable(
       WHERE ${where} ORDER BY ORDINAL_POSITION`,
     table,
   );
-  const key = await rowsNamed(
+  const keys = await rowsNamed(
     session,
-    `SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE ${where} AND INDEX_NAME = 'PRIMARY' ORDER BY SEQ_IN_INDEX`,
+    `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS
+      WHERE ${where} AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     table,
   );
   const triggers = await rowsNamed(
@@ -87,12 +91,19 @@ export async function findTable(
   );
   const all = columns.map(columnOf);
   const named = new Map(all.map((column) => [column.name, column]));
+  const indexes = new Map<string, Column[]>();
+  for (const row of keys) {
+    const column = named.get(row["COLUMN_NAME"] ?? "");
+    const index = row["INDEX_NAME"] ?? "";
+    if (column !== undefined) indexes.set(index, [...(indexes.get(index) ?? []), column]);
+  }
   return {
     schema,
     table,
     name: `${quoted(schema)}.${quoted(table)}`,
-    key: key.flatMap((row) => named.get(row["COLUMN_NAME"] ?? "") ?? []),
+    key: indexes.get(PRIMARY) ?? [],
     columns: all,
+    uniques: [...indexes].flatMap(([index, columns]) => (index === PRIMARY ? [] : [columns])),
     triggers: triggers.map((row) => row["ACTION_STATEMENT"] ?? ""),
     unfit: unfitTable(facts) ?? columns.map(unfitColumn).find((why) => why !== null) ?? null,
   };

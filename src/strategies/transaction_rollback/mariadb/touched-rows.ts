@@ -1,5 +1,5 @@
 import type { RowEffect } from "../log-entry.ts";
-import { type Row, chunksOf, effectOf, isOneOf, readKeys, readRows, valuesOf } from "./rows.ts";
+import { type Row, effectOf, readKeys, readValues, valuesIn } from "./rows.ts";
 import type { Session } from "./session.ts";
 import { type Referrer, type Table, findTable, referrersOf } from "./tables.ts";
 
@@ -22,6 +22,11 @@ export class TouchedRows {
     for (const row of fresh) known.set(JSON.stringify(row.key), row);
     if (fresh.length === 0) return;
     for (const referrer of referrers) await this.#follow(referrer, fresh);
+  }
+
+  /** Whether a row was added. */
+  has({ name }: Table, { key }: Row): boolean {
+    return this.#rows.get(name)?.has(JSON.stringify(key)) ?? false;
   }
 
   /** What became of the rows; those that refer to others come first. */
@@ -57,14 +62,7 @@ export class TouchedRows {
     const columns = referrer.columns.flatMap(
       (name) => table.columns.find((column) => column.name === name) ?? [],
     );
-    const values = parents.map(({ image }) => {
-      const parent = valuesOf(image);
-      return referrer.referred.map((name) => parent[name] ?? null);
-    });
-    const complete = values.filter((row) => row.every((value) => value !== null));
-    for (const chunk of chunksOf(complete)) {
-      const condition = `WHERE ${isOneOf(table, columns, chunk)}`;
-      await this.add(table, await readRows(this.#session, table, condition));
-    }
+    const values = parents.map(({ image }) => valuesIn(image, referrer.referred));
+    await this.add(table, await readValues(this.#session, table, columns, values));
   }
 }
