@@ -8,7 +8,7 @@ import {
   type RecordedStatements,
   type ServerFacts,
 } from "../engine.ts";
-import type { LoggedStatement, LoggedWrite, RowEffect } from "../log-entry.ts";
+import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
 import { otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { notOneQuery, refused } from "../sql/statement-errors.ts";
@@ -18,9 +18,10 @@ import { requireRowStatement } from "./classify-statement.ts";
 import { MARIADB } from "./lexis.ts";
 import { PreparedTransactions } from "./prepared-transactions.ts";
 import { queryRows } from "./query-rows.ts";
-import { effectsOf, redo } from "./redo.ts";
+import { groupsOf, redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { Session, errorNumberOf } from "./session.ts";
+import type { EffectGroup } from "./triggered-redo.ts";
 
 const QUERY = /^\s*(?:(?:--\s|#)[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|\()/i;
 const ACCESS_DENIED = 1227;
@@ -90,11 +91,11 @@ export class MariadbEngine implements DatabaseEngine {
     const done: LoggedStatement[] = [];
     for (const statement of statements) done.push(await capture.run(statement));
     await session.execute("ROLLBACK TO SAVEPOINT cofferdam_script");
-    const effects = done.flatMap((statement) => statement.effects);
+    const groups = done.map(({ effects }) => effects);
     try {
       // A commit does the same: what could not be repeated is told now.
-      if (capture.sawTriggers) await this.#repeatElsewhere(session, log, effects);
-      else await redo(session, effects);
+      if (capture.sawTriggers) await this.#repeatElsewhere(session, log, groups);
+      else await redo(session, groups);
     } catch (thrown) {
       const [first] = statements;
       if (!(thrown instanceof DriftError) || first === undefined) throw thrown;
@@ -125,7 +126,7 @@ export class MariadbEngine implements DatabaseEngine {
   async prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void> {
     await this.#prepared.prepare(name, async (session) => {
       await this.#requireSame(session);
-      return () => redo(session, effectsOf(log, direction));
+      return () => redo(session, groupsOf(log, direction));
     });
   }
 
@@ -157,12 +158,12 @@ export class MariadbEngine implements DatabaseEngine {
   async #repeatElsewhere(
     session: Session,
     log: readonly LoggedWrite[],
-    effects: readonly RowEffect[],
+    groups: readonly EffectGroup[],
   ): Promise<void> {
     await session.execute("ROLLBACK");
     await using other = await this.#begin(log);
     await other.execute("SET SESSION timestamp = UNIX_TIMESTAMP() + 1000003");
-    await redo(other, effects);
+    await redo(other, groups);
   }
 
   #open(): Promise<Session> {
@@ -175,7 +176,7 @@ export class MariadbEngine implements DatabaseEngine {
     try {
       await this.#requireSame(session);
       await session.execute("START TRANSACTION");
-      await redo(session, effectsOf(log, direction));
+      await redo(session, groupsOf(log, direction));
       return session;
     } catch (thrown) {
       await session[Symbol.asyncDispose]();

@@ -1,5 +1,7 @@
 import { DriftError } from "../engine.ts";
 import type { Statement } from "../sql/split-statements.ts";
+import { tablePath } from "../row-changes.ts";
+import { changedTable } from "../sql/checked-rows.ts";
 import { refused } from "../sql/statement-errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Session, literal } from "./session.ts";
@@ -15,8 +17,8 @@ export interface Reach {
   readonly hasTriggers: boolean;
 }
 
-/** Whether a statement changes a table itself, or something that it sets off. */
-type How = "itself" | "behind";
+/** Whether a statement changes a table itself, through a foreign key, or in the body of a trigger or function. */
+type How = "itself" | "cascade" | "body";
 
 /** After these stands the name of a table. */
 const TABLE_FOLLOWS = /^(INTO|UPDATE|FROM|JOIN|INSERT|REPLACE|IGNORE|LOW_PRIORITY|TABLE)$/i;
@@ -53,7 +55,12 @@ export async function tablesBehind(
   catalog: Catalog,
   names: readonly string[],
 ): Promise<readonly Table[]> {
-  const search = new Search(session, catalog, (why) => new DriftError(why, []));
+  const search = new Search(session, catalog, (why) => {
+    return new DriftError(
+      why,
+      names.map((table) => changedTable(tablePath({ schema: catalog.database, table }))),
+    );
+  });
   for (const name of names) await search.addRelation(name, "itself");
   await search.finish();
   return search.tables.filter(({ table }) => !names.includes(table));
@@ -65,9 +72,12 @@ class Search {
   readonly #catalog: Catalog;
   readonly #refused: (why: string) => Error;
   readonly #tables = new Map<string, Table>();
-  readonly #bodies: string[] = [];
+  readonly #itself = new Set<string>();
+  readonly #bodies: { readonly text: string; readonly owner: string }[] = [];
   readonly #called = new Set<string>();
   readonly #viewed = new Set<string>();
+  /** The table whose trigger is looked at; empty for the statement. */
+  #owner = "";
 
   constructor(session: Session, catalog: Catalog, refuse: (why: string) => Error) {
     this.#session = session;
@@ -89,8 +99,8 @@ class Search {
   addCalls(words: readonly Word[]): void {
     for (const [at, { text, kind }] of words.entries()) {
       const view = kind === "literal" ? null : (this.#catalog.relations.get(text) ?? null);
-      if (view !== null && !this.#viewed.has(text)) {
-        this.#viewed.add(text);
+      if (view !== null && !this.#viewed.has(`${text} ${this.#owner}`)) {
+        this.#viewed.add(`${text} ${this.#owner}`);
         this.addCalls(wordsOf(view));
       }
       if (words[at + 1]?.text !== "(" || kind === "literal") continue;
@@ -122,37 +132,43 @@ class Search {
   async finish(): Promise<void> {
     for (let body = this.#bodies.pop(); body !== undefined; body = this.#bodies.pop()) {
       this.hasBodies = true;
-      const words = wordsOf(body);
+      this.#owner = body.owner;
+      const words = wordsOf(body.text);
       for (const { text, kind } of words) if (kind !== "literal") this.#addRoutine(text);
       this.addCalls(words);
-      await this.addNamed(words, "behind");
+      await this.addNamed(words, "body");
     }
   }
 
   #addRoutine(name: string): void {
-    const key = name.toLowerCase();
-    const body = this.#catalog.routines.get(key);
+    const body = this.#catalog.routines.get(name.toLowerCase());
+    const key = `${name.toLowerCase()} ${this.#owner}`;
     if (body === undefined || this.#called.has(key)) return;
     if (body === null) throw this.#refused(`what the function ${name} does cannot be seen`);
     this.#called.add(key);
-    this.#bodies.push(body);
+    this.#bodies.push({ text: body, owner: this.#owner });
   }
 
   async #addTable(table: Table, how: How): Promise<void> {
-    if (this.#tables.has(table.name)) return;
+    const { name, triggers } = table;
     this.requireOwn(table.schema);
-    if (table.unfit !== null) throw this.#refused(`of ${table.name}: ${table.unfit}`);
-    // What was set off is put right afterwards, which must not set off more.
-    if (table.triggers.length > 0 && how === "behind")
-      throw this.#refused(`${table.name}, which it would change as well, has triggers of its own`);
-    this.#bodies.push(...table.triggers);
-    this.#tables.set(table.name, table);
+    if (table.unfit !== null) throw this.#refused(`of ${name}: ${table.unfit}`);
+    // What was set off is put right afterwards, which must not set off more. No trigger changes its own table.
+    if (triggers.length > 0 && how === "body" && this.#owner !== name)
+      throw this.#refused(`${name}, which a trigger or function changes, has triggers of its own`);
+    if (how === "itself" && !this.#itself.has(name)) {
+      this.#itself.add(name);
+      this.#bodies.push(...triggers.map((text) => ({ text, owner: name })));
+    }
+    if (this.#tables.has(name)) return;
+    this.#tables.set(name, table);
     const referrers = await referrersOf(this.#session, table);
     if (referrers.length !== (await this.#countReferrers(table)))
-      throw this.#refused(`tables that the user may not see refer to ${table.name}`);
+      throw this.#refused(`tables that the user may not see refer to ${name}`);
     for (const referrer of referrers.filter(({ isCascading }) => isCascading)) {
       const child = await findTable(this.#session, referrer);
-      if (child !== null) await this.#addTable(child, "behind");
+      // The server runs no triggers for these.
+      if (child !== null) await this.#addTable(child, "cascade");
     }
   }
 

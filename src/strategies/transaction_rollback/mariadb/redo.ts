@@ -2,11 +2,18 @@ import { type Direction, DriftError, type RowConflict } from "../engine.ts";
 import { type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
 import { tablePath } from "../row-changes.ts";
 import { applyEffects } from "../sql/apply-effects.ts";
-import { conflictOf, requireAfter, requireBefore, tablesOf } from "../sql/checked-rows.ts";
+import {
+  changedTable,
+  conflictOf,
+  requireAfter,
+  requireBefore,
+  tablesOf,
+} from "../sql/checked-rows.ts";
 import { changedRows, countOf } from "./changed-rows.ts";
-import { rowsOf } from "./row-statements.ts";
+import { isPassing, rowsOf } from "./row-statements.ts";
 import { type Session, errorNumberOf } from "./session.ts";
-import { redoBesideTriggers } from "./triggered-redo.ts";
+import type { Table } from "./tables.ts";
+import { type EffectGroup, redoBesideTriggers } from "./triggered-redo.ts";
 
 const DUPLICATE = 1062;
 /** Foreign keys and checks that are violated. */
@@ -14,13 +21,14 @@ const VIOLATIONS = new Set([1216, 1217, 1451, 1452, 4025]);
 /** A lock that was not to be had in time, a deadlock, and a transaction that one of them ended. */
 const LOCKED = new Set([1205, 1213, 1402, 1613, 1614]);
 
-/** The effects of a log in the order in which they are applied. */
-export function effectsOf(
+/** What each statement of a log did, in the order in which it is applied. */
+export function groupsOf(
   log: readonly LoggedWrite[],
   direction: Direction = "forward",
-): readonly RowEffect[] {
-  const effects = log.flatMap(({ statements }) => statements.flatMap((one) => one.effects));
-  return direction === "forward" ? effects : effects.toReversed().map(inverted);
+): readonly EffectGroup[] {
+  const groups = log.flatMap(({ statements }) => statements.map(({ effects }) => effects));
+  if (direction === "forward") return groups;
+  return groups.toReversed().map((effects) => effects.toReversed().map(inverted));
 }
 
 /**
@@ -28,38 +36,57 @@ export function effectsOf(
  * changes. All constraints count.
  * @throws DriftError when the database is not as the log found it.
  */
-export async function redo(session: Session, effects: readonly RowEffect[]): Promise<void> {
+export async function redo(session: Session, groups: readonly EffectGroup[]): Promise<void> {
+  const effects = groups.flat();
   if (effects.length === 0) return;
   await session.be("own");
   try {
-    await redoEffects(session, effects);
+    await redoGroups(session, groups, effects);
   } catch (thrown) {
     throw asDrift(thrown, effects);
   }
 }
 
-async function redoEffects(session: Session, effects: readonly RowEffect[]): Promise<void> {
+async function redoGroups(
+  session: Session,
+  groups: readonly EffectGroup[],
+  effects: EffectGroup,
+): Promise<void> {
   const rows = rowsOf(session);
   const tables = await tablesOf(rows, effects);
   for (const [path, { unfit }] of tables)
     if (unfit !== null)
-      throw new DriftError(`The table ${path} changed: ${unfit}`, [changed(path)]);
+      throw new DriftError(`The table ${path} changed: ${unfit}`, [changedTable(path)]);
   await requireBefore(rows, tables, effects);
+  await session.execute("SAVEPOINT cofferdam_redo");
+  try {
+    // Rows of different statements go together as long as they do not get in each other's way.
+    await applyGroups(session, tables, [effects]);
+  } catch (thrown) {
+    const isOrder = thrown instanceof DriftError || isPassing(thrown);
+    if (!isOrder || groups.length < 2) throw thrown;
+    await session.execute("ROLLBACK TO SAVEPOINT cofferdam_redo");
+    await applyGroups(session, tables, groups);
+  }
+}
+
+async function applyGroups(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly EffectGroup[],
+): Promise<void> {
+  const [rows, effects] = [rowsOf(session), groups.flat()];
   if ([...tables.values()].some(({ triggers }) => triggers.length > 0))
-    return redoBesideTriggers(session, rows, tables, effects);
+    return redoBesideTriggers(session, rows, tables, groups);
   const before = await changedRows(session);
-  await applyEffects(rows, tables, effects);
+  for (const group of groups) await applyEffects(rows, tables, group);
   await requireAfter(rows, tables, effects);
   if ((await changedRows(session)) - before === countOf(effects)) return;
   // A cascade reached rows that the log does not know, or a row without a key was not there.
   throw new DriftError(
     "Other rows than the recorded ones would change",
-    [...new Set(effects.map(tablePath))].map(changed),
+    [...new Set(effects.map(tablePath))].map(changedTable),
   );
-}
-
-function changed(path: string): RowConflict {
-  return { path, reason: "changed", base: null, theirs: null, ours: null };
 }
 
 /** Constraints that are violated, and locks that are held, are the work of somebody else: alone it went well. */

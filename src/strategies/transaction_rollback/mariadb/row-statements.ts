@@ -7,6 +7,11 @@ import { type Column, type Table, findTable } from "./tables.ts";
 /** Unique and foreign keys: what one row violates, the next one may put right. */
 const PASSING = new Set([1062, 1451, 1452]);
 
+/** Whether the next rows may put right what was thrown. */
+export function isPassing(thrown: unknown): boolean {
+  return PASSING.has(errorNumberOf(thrown) ?? 0);
+}
+
 /** The rows of an open transaction of a session in its own mode. */
 export function rowsOf(session: Session): RowStore<Table> {
   return {
@@ -44,7 +49,7 @@ async function tryRun(session: Session, run: EffectRun<Table>): Promise<unknown>
     for (const statement of statementsOf(run)) await session.execute(statement);
     return null;
   } catch (thrown) {
-    if (!PASSING.has(errorNumberOf(thrown) ?? 0)) throw thrown;
+    if (!isPassing(thrown)) throw thrown;
     await session.execute("ROLLBACK TO SAVEPOINT cofferdam_run");
     return thrown;
   }

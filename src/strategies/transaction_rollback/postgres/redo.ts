@@ -1,8 +1,14 @@
-import { type Direction, DriftError, type RowConflict } from "../engine.ts";
+import { type Direction, DriftError } from "../engine.ts";
 import { type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
 import { tablePath } from "../row-changes.ts";
 import { applyEffects } from "../sql/apply-effects.ts";
-import { conflictOf, requireAfter, requireBefore, tablesOf } from "../sql/checked-rows.ts";
+import {
+  changedTable,
+  conflictOf,
+  requireAfter,
+  requireBefore,
+  tablesOf,
+} from "../sql/checked-rows.ts";
 import { kindOf } from "../sql/row-store.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, rowsOf } from "./row-statements.ts";
@@ -122,10 +128,7 @@ function requireNothingElse(
   const names = new Set([...expected.keys(), ...found.keys()]);
   const wrong = [...names].filter((name) => expected.get(name) !== found.get(name));
   if (wrong.length === 0) return;
-  const conflicts = wrong.map((name): RowConflict => {
-    const path = name.split(" ", 1)[0] ?? name;
-    return { path, reason: "changed", base: null, theirs: null, ours: null };
-  });
+  const conflicts = wrong.map((name) => changedTable(name.split(" ", 1)[0] ?? name));
   throw new DriftError("Other rows than the recorded ones would change", conflicts);
 }
 

@@ -82,6 +82,11 @@ export function conflictOf(
   return { path, reason, base: rowBefore, theirs, ours: rowAfter };
 }
 
+/** A table that is not as the log says, where no row of it can be named. */
+export function changedTable(path: string): RowConflict {
+  return { path, reason: "changed", base: null, theirs: null, ours: null };
+}
+
 function missingTable(path: string): RowConflict {
   return { path, reason: "missing", base: null, theirs: null, ours: null };
 }

@@ -80,6 +80,34 @@ describe("triggers of MariaDB", () => {
     expect(ground.sql("SELECT n FROM counts WHERE what = 'people'")).toEqual(["3"]);
   });
 
+  it("do not hide what somebody else changed, also where rows have no key", async () => {
+    const ground = makeGround(
+      on.server,
+      `CREATE TABLE words (word varchar(9)); CREATE TABLE log (n int AUTO_INCREMENT PRIMARY KEY, what varchar(9));
+       CREATE TRIGGER noted AFTER DELETE ON words FOR EACH ROW INSERT INTO log (what) VALUES (OLD.word);
+       INSERT INTO words VALUES ('one'), ('one'), ('two'); INSERT INTO log (what) VALUES ('old')`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("one", "DELETE FROM words WHERE word = 'two'; UPDATE log SET what = 'new'");
+    const everyRow = "SELECT * FROM words; SELECT what FROM log";
+    for (const [foreign, path, mend] of [
+      ["DELETE FROM words WHERE word = 'two'", "words", "INSERT INTO words VALUES ('two')"],
+      ["UPDATE log SET what = 'x' WHERE n = 1", "log/1", "UPDATE log SET what = 'old' WHERE n = 1"],
+    ] as const) {
+      ground.sql(foreign);
+      const before = ground.sql(everyRow);
+      await expect(sandbox.commit()).rejects.toMatchObject({
+        code: "SANDBOX_CONFLICT",
+        data: { conflicts: [{ path: `${ground.schema}.${path}`, reason: "changed" }] },
+      });
+      expect(ground.sql(everyRow)).toEqual(before);
+      ground.sql(`${mend}; DELETE FROM log WHERE n > 1`);
+    }
+    await sandbox.commit();
+    expect(ground.sql(everyRow)).toEqual(["one", "one", "new", "new"]);
+  });
+
   it("count in functions that a statement calls", async () => {
     const ground = makeGround(on.server, SCHEMA);
     await using cofferdam = await ground.open();
