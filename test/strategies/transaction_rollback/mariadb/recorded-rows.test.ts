@@ -41,7 +41,7 @@ const SCRIPT = `
   INSERT INTO authors (name, weight) VALUES ('Dan', 1), ('Ada L.', 5) ON DUPLICATE KEY UPDATE weight = VALUES(weight) + 1e100;
   REPLACE INTO authors (id, name, flags) VALUES (50, 'Dan', b'11'), (51, 'Eve', NULL);
   UPDATE authors SET id = id + 100 WHERE id = 1;
-  UPDATE days SET what = 'y' WHERE what = 'x';
+  UPDATE days SET what = 'y', day = '2030-05-05' WHERE what = 'x';
   INSERT INTO days VALUES (CURDATE(), UUID_SHORT());
   DELETE FROM notes WHERE line = 'same' LIMIT 1;
   UPDATE notes SET line = 'changed; \`\`', amount = 7 WHERE amount IS NULL;

@@ -10,6 +10,8 @@ const SETUP = `CREATE TABLE items (id int AUTO_INCREMENT PRIMARY KEY, name varch
   CREATE TABLE shapes (id int PRIMARY KEY, form geometry); CREATE TABLE asian (id int PRIMARY KEY, text varchar(9) CHARACTER SET gbk);
   CREATE TABLE past (id int PRIMARY KEY) WITH SYSTEM VERSIONING;
   CREATE TABLE linked (id int PRIMARY KEY);
+  CREATE TABLE split (n int) PARTITION BY RANGE (n) (PARTITION a VALUES LESS THAN (10), PARTITION b VALUES LESS THAN MAXVALUE);
+  INSERT INTO split VALUES (1);
   DELIMITER //
   CREATE TRIGGER link AFTER INSERT ON linked FOR EACH ROW INSERT INTO loose VALUES (NEW.id) //
   DELIMITER ;`;
@@ -48,6 +50,7 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
     ["INSERT INTO asian VALUES (1, 'x')", "notCaptured"],
     ["INSERT INTO past VALUES (1)", "notCaptured"],
     ["DELETE FROM mysql.db", "notCaptured"],
+    ["DELETE items FROM items JOIN mysql.db", "notCaptured"],
     ["INSERT INTO nowhere VALUES (1)", "failed"],
     ["UPDATE items SET nothing = 1", "failed"],
     ["INSERT INTO items (id) VALUES (1)", "failed"],
@@ -72,6 +75,17 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
       expect(ground.prepared()).toEqual([]);
     },
   );
+
+  it("are told when the script could not be repeated", async () => {
+    const ground = makeGround(on.server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await expect(sandbox.write("move", "UPDATE split SET n = 50")).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "notCaptured" },
+    });
+    expect((await sandbox.diff()).isEmpty).toBe(true);
+  });
 
   it("include every change that a read would make", async () => {
     const ground = makeGround(
