@@ -2,24 +2,19 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, mkdirSync, openSync, closeSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { DatabaseServer, TestDatabase } from "./database-server.ts";
+import { freePort } from "./free-port.ts";
 import { nobody } from "./nobody.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
 
-const INSTALLED = "/usr/lib/postgresql";
-const PATIENCE_MS = 30_000;
+export type { TestDatabase } from "./database-server.ts";
 
-/** A database of its own for one test, with the role that owns it. */
-export interface TestDatabase {
-  readonly name: string;
-  readonly role: string;
-  readonly password: string;
-  /** With role and password. */
-  readonly url: string;
-}
+const INSTALLED = "/usr/lib/postgresql";
+const OURS = "FROM pg_stat_activity WHERE application_name ~ '^cofferdam'";
+const PATIENCE_MS = 30_000;
 
 /** Settings of a server that differ from the usual ones; the keys are those of postgresql.conf. */
 export type ServerSettings = Readonly<Record<string, string | number>>;
@@ -28,8 +23,9 @@ export type ServerSettings = Readonly<Record<string, string | number>>;
  * A real PostgreSQL on loopback with its data in a temp folder, run by an ordinary user. Everything is flushed to disk as
  * on any other server. Whoever starts it disposes it.
  */
-export class PostgresServer implements AsyncDisposable {
+export class PostgresServer implements DatabaseServer {
   readonly port: number;
+  readonly scheme = "postgres";
   readonly #folder: string;
   readonly #settings: ServerSettings;
   readonly #password: string;
@@ -102,7 +98,7 @@ export class PostgresServer implements AsyncDisposable {
     const [role, password] = [`role_${name}`, randomBytes(12).toString("hex")];
     this.sql("postgres", `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
     this.sql("postgres", `CREATE DATABASE ${name} OWNER ${role}`);
-    const url = `postgres://${role}:${password}@127.0.0.1:${this.port}/${name}`;
+    const url = `${this.scheme}://${role}:${password}@127.0.0.1:${this.port}/${name}`;
     return { name, role, password, url };
   }
 
@@ -121,6 +117,43 @@ export class PostgresServer implements AsyncDisposable {
       stdio: ["pipe", "pipe", "pipe"],
     });
     return text.split("\n").filter((line) => line !== "");
+  }
+
+  /** The names of everything that stands prepared. */
+  prepared(): string[] {
+    return this.sql("postgres", "SELECT gid FROM pg_prepared_xacts");
+  }
+
+  rollbackPrepared(database: TestDatabase, name: string): void {
+    this.sql(database, `ROLLBACK PREPARED '${name}'`);
+  }
+
+  schemaOf(): string {
+    return "public";
+  }
+
+  /** The answer to a statement ends with the tag of what was done. */
+  isAnswer(bytes: Buffer, statement: string): boolean {
+    return bytes.includes(statement);
+  }
+
+  locks({ name }: TestDatabase): string[] {
+    const where = `JOIN pg_database d ON d.oid = l.database WHERE d.datname = '${name}'`;
+    return this.sql("postgres", `SELECT locktype FROM pg_locks l ${where}`);
+  }
+
+  setPassword({ role }: TestDatabase, password: string): void {
+    this.sql("postgres", `ALTER ROLE ${role} PASSWORD '${password}'`);
+  }
+
+  /** The connections of sandboxes. */
+  connections(): string[] {
+    return this.sql("postgres", `SELECT pid ${OURS}`);
+  }
+
+  /** Cuts all connections of sandboxes. */
+  cutConnections(): void {
+    this.sql("postgres", `SELECT pg_terminate_backend(pid) ${OURS}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,13 +185,4 @@ function isRoot(): boolean {
 /** A server refuses to be run by root. */
 function asServer(): { readonly uid?: number; readonly gid?: number } {
   return isRoot() ? nobody : {};
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -2,6 +2,7 @@ import { SandboxCreationError } from "../../errors/index.ts";
 import { closestName } from "../../model/closest-name.ts";
 import { Connection, type ConnectionSetting } from "./connection.ts";
 import type { DatabaseEngine, EngineContext } from "./engine.ts";
+import { MariadbEngine } from "./mariadb/engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
 
@@ -9,6 +10,8 @@ import { SqliteEngine } from "./sqlite/engine.ts";
 const ENGINES: Readonly<
   Record<string, (connection: Connection, context: EngineContext) => DatabaseEngine>
 > = {
+  mariadb: (connection, { identity }) => new MariadbEngine(connection, identity),
+  mysql: (connection, { identity }) => new MariadbEngine(connection, identity),
   postgres: (connection, { identity }) => new PostgresEngine(connection, identity),
   postgresql: (connection, { identity }) => new PostgresEngine(connection, identity),
   sqlite: (connection, context) => new SqliteEngine(connection, context),

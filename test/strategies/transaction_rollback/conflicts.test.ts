@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Cofferdam, SandboxConflictError, SandboxRollbackError } from "../../../src/index.ts";
-import { PostgresServer } from "../../support/postgres-server.ts";
 import { type Ground, SHOP, makeGround, rowsOf } from "./fixture.ts";
+import { SERVERS, runServer } from "./servers.ts";
 
 const SETUP =
   "CREATE TABLE stock (id int PRIMARY KEY, amount int NOT NULL);" +
-  "CREATE TABLE parts (id int PRIMARY KEY, stock int REFERENCES stock ON DELETE CASCADE);" +
-  "INSERT INTO stock SELECT n, 10 * n FROM generate_series(1, 5) n; INSERT INTO parts VALUES (1, 1)";
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+  "CREATE TABLE parts (id int PRIMARY KEY, stock int REFERENCES stock (id) ON DELETE CASCADE);" +
+  "INSERT INTO stock VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50); INSERT INTO parts VALUES (1, 1)";
 
 async function sandboxOf(
   cofferdam: Cofferdam,
@@ -24,22 +18,19 @@ async function sandboxOf(
 }
 
 const everything = (ground: Ground): string[] =>
-  ground.sql("SELECT s::text FROM stock s ORDER BY id; SELECT p::text FROM parts p ORDER BY id");
+  ground.sql("SELECT * FROM stock ORDER BY id; SELECT * FROM parts ORDER BY id");
 
-describe("what somebody else changed", () => {
+describe.each(SERVERS)("what somebody else changed on $name", (kind) => {
+  const on = runServer(kind);
+
   it.each([
-    ["a changed row", "UPDATE stock SET amount = 1 WHERE id = 2", "public.stock/2", "changed"],
-    ["a row that is gone", "DELETE FROM stock WHERE id = 2", "public.stock/2", "missing"],
-    ["a key that is taken", "INSERT INTO stock VALUES (9, 0)", "public.stock/9", "exists"],
-    [
-      "a row that a cascade would reach",
-      "INSERT INTO parts VALUES (7, 1)",
-      "public.parts",
-      "changed",
-    ],
-    ["a table that is gone", "DROP TABLE stock CASCADE", "public.stock", "missing"],
+    ["a changed row", "UPDATE stock SET amount = 1 WHERE id = 2", "stock/2", "changed"],
+    ["a row that is gone", "DELETE FROM stock WHERE id = 2", "stock/2", "missing"],
+    ["a key that is taken", "INSERT INTO stock VALUES (9, 0)", "stock/9", "exists"],
+    ["a row that a cascade would reach", "INSERT INTO parts VALUES (7, 1)", "parts", "changed"],
+    ["a table that is gone", kind.drop("stock"), "stock", "missing"],
   ])("refuses a commit over %s", async (_what, foreign, path, reason) => {
-    const ground = makeGround(server, SETUP);
+    const ground = makeGround(on.server, SETUP);
     await using cofferdam = await ground.open();
     const script =
       "UPDATE stock SET amount = amount + 1 WHERE id = 2; INSERT INTO stock VALUES (9, 9); DELETE FROM stock WHERE id = 1";
@@ -50,14 +41,16 @@ describe("what somebody else changed", () => {
     await expect(committing).rejects.toMatchObject({ code: "SANDBOX_CONFLICT" });
     const error = (await committing.catch((thrown: unknown) => thrown)) as SandboxConflictError;
     expect(error.data.originalRestored).toBe(true);
-    expect(error.data.conflicts).toContainEqual(expect.objectContaining({ path, reason }));
+    expect(error.data.conflicts).toContainEqual(
+      expect.objectContaining({ path: `${ground.schema}.${path}`, reason }),
+    );
     expect(ground.prepared()).toEqual([]);
     expect((await sandbox.describe()).status).toBe("ACTIVE");
     expect((await sandbox.diff()).isEmpty).toBe(false);
   });
 
   it("lets rows alone that the sandbox did not touch", async () => {
-    const ground = makeGround(server, SETUP);
+    const ground = makeGround(on.server, SETUP);
     await using cofferdam = await ground.open();
     const sandbox = await sandboxOf(cofferdam, "UPDATE stock SET amount = 0 WHERE id = 2");
     ground.sql("UPDATE stock SET amount = 7 WHERE id = 3; INSERT INTO stock VALUES (8, 8)");
@@ -76,9 +69,11 @@ describe("what somebody else changed", () => {
   });
 });
 
-describe("taking a commit back", () => {
+describe.each(SERVERS)("taking a commit back on $name", (kind) => {
+  const on = runServer(kind);
+
   it("brings every row back in one transaction (R90)", async () => {
-    const ground = makeGround(server, SETUP);
+    const ground = makeGround(on.server, SETUP);
     await using cofferdam = await ground.open();
     const before = everything(ground);
     const sandbox = await sandboxOf(
@@ -94,7 +89,7 @@ describe("taking a commit back", () => {
   });
 
   it("is refused when a row was changed since, and changes nothing (R90)", async () => {
-    const ground = makeGround(server, SETUP);
+    const ground = makeGround(on.server, SETUP);
     await using cofferdam = await ground.open();
     const sandbox = await sandboxOf(cofferdam, "UPDATE stock SET amount = amount + 1");
     await sandbox.commit();
@@ -104,7 +99,11 @@ describe("taking a commit back", () => {
     await expect(rolling).rejects.toBeInstanceOf(SandboxRollbackError);
     await expect(rolling).rejects.toMatchObject({
       code: "SANDBOX_ROLLBACK",
-      data: { reason: "foreignEdits", originalRestored: false, paths: ["public.stock/4"] },
+      data: {
+        reason: "foreignEdits",
+        originalRestored: false,
+        paths: [`${ground.schema}.stock/4`],
+      },
     });
     expect(everything(ground)).toEqual(committed);
     expect((await sandbox.describe()).status).toBe("COMMITTED");
@@ -112,26 +111,6 @@ describe("taking a commit back", () => {
     const report = await plan.rollback();
     expect(report.succeeded).toEqual([]);
     expect(report.failed).toMatchObject({ shop: { code: "SANDBOX_ROLLBACK" } });
-    expect((await sandbox.describe()).status).toBe("COMMITTED");
-  });
-
-  it("is refused for a change of the schema, which is told with the commit (R90)", async () => {
-    const ground = makeGround(server, SETUP);
-    await using cofferdam = await ground.open();
-    const sandbox = await sandboxOf(
-      cofferdam,
-      "ALTER TABLE stock ADD COLUMN place text DEFAULT 'here'; UPDATE stock SET place = 'there' WHERE id = 1",
-    );
-    const result = await sandbox.commit();
-    expect(result.undoable.possible).toBe(false);
-    expect(ground.sql("SELECT place FROM stock WHERE id < 3 ORDER BY id")).toEqual([
-      "there",
-      "here",
-    ]);
-    await expect(sandbox.rollback()).rejects.toMatchObject({
-      code: "SANDBOX_ROLLBACK",
-      data: { reason: "notUndoable", originalRestored: false },
-    });
     expect((await sandbox.describe()).status).toBe("COMMITTED");
   });
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { AtomicCommitError } from "../../../src/index.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
+import { OLD, changedPlan, mixed } from "./mixed-plan.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -27,4 +29,23 @@ it("goes on in later scripts where a deferred key is still violated, and commits
   await sandbox.commit();
   expect(ground.sql("SELECT * FROM parts ORDER BY id")).toEqual(["2|9", "3|9"]);
   expect(ground.prepared()).toEqual([]);
+});
+
+it("checks deferred constraints before anybody publishes (R93)", async () => {
+  const all = mixed(server);
+  all.ground.sql(
+    "CREATE TABLE tasks (id int PRIMARY KEY, job int REFERENCES jobs DEFERRABLE INITIALLY DEFERRED)",
+  );
+  await using cofferdam = await all.ground.open();
+  const plan = await changedPlan(cofferdam, all, "folder first");
+  await plan.sandbox("shop").write("task.sql", "INSERT INTO tasks VALUES (1, 99)");
+  const committing = plan.commit();
+  await expect(committing).rejects.toBeInstanceOf(AtomicCommitError);
+  await expect(committing).rejects.toMatchObject({
+    data: { report: { outcome: "aborted", failedId: "shop" } },
+  });
+  expect(all.state()).toEqual(OLD);
+  await plan.sandbox("shop").write("fix.sql", "INSERT INTO jobs VALUES (99, 'late')");
+  await plan.commit();
+  expect(all.ground.sql("SELECT job FROM tasks")).toEqual(["99"]);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SandboxCommitError, SandboxPathError, SandboxRollbackError } from "../../../src/index.ts";
-import { PostgresProxy } from "../../support/postgres-proxy.ts";
+import { DatabaseProxy } from "../../support/database-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { run } from "../shell.ts";
@@ -18,11 +18,11 @@ const CHANGE = "UPDATE jobs SET state = 'new'";
 
 let server: PostgresServer;
 let plain: PostgresServer;
-let proxy: PostgresProxy;
+let proxy: DatabaseProxy;
 beforeAll(async () => {
   server = await PostgresServer.start();
   plain = await PostgresServer.start({ max_prepared_transactions: 0 });
-  proxy = await PostgresProxy.start(plain.port);
+  proxy = await DatabaseProxy.start(plain);
 });
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();

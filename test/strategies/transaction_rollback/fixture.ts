@@ -1,19 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Cofferdam, type CofferdamOptions, openCofferdam } from "../../../src/index.ts";
-import type { PostgresServer, TestDatabase } from "../../support/postgres-server.ts";
+import type { DatabaseServer, TestDatabase } from "../../support/database-server.ts";
 import { tempFolder } from "../../support/temp.ts";
 
 /** A fresh database with the folder and configuration of somebody who works on it. */
 export interface Ground {
-  readonly server: PostgresServer;
+  readonly server: DatabaseServer;
   readonly database: TestDatabase;
   readonly folder: string;
   readonly stateDirectory: string;
   readonly config: string;
+  /** Where the tables stand in paths. */
+  readonly schema: string;
   /** Opens another instance, as another process would. */
   open(options?: CofferdamOptions): Promise<Cofferdam>;
-  /** What psql answers in the database, as the role that owns it. */
+  /** What the own client of the server answers in the database, as the role that owns it. */
   sql(statements: string): string[];
   /** Everything that stands prepared in the whole server. */
   prepared(): string[];
@@ -24,7 +26,7 @@ export const SHOP = { resourceId: "shop", type: "database", location: "main" } a
 
 /** Makes a ground and runs statements in its database. */
 export function makeGround(
-  server: PostgresServer,
+  server: DatabaseServer,
   setup: string,
   url?: (database: TestDatabase) => string,
 ): Ground {
@@ -41,9 +43,10 @@ export function makeGround(
     folder,
     stateDirectory,
     config,
+    schema: server.schemaOf(database),
     open: (options) => openCofferdam({ stateDirectory, config, ...options }),
     sql: (statements) => server.sql(database, statements),
-    prepared: () => server.sql("postgres", "SELECT gid FROM pg_prepared_xacts"),
+    prepared: () => server.prepared(),
   };
 }
 

@@ -2,16 +2,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
-import { PostgresProxy } from "../../support/postgres-proxy.ts";
+import { DatabaseProxy } from "../../support/database-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
 import { type Mixed, NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
 
 let server: PostgresServer;
-let proxy: PostgresProxy;
+let proxy: DatabaseProxy;
 beforeAll(async () => {
   server = await PostgresServer.start({ max_prepared_transactions: 0 });
-  proxy = await PostgresProxy.start(server.port);
+  proxy = await DatabaseProxy.start(server);
 });
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { runChild } from "../../support/child.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cofferdam, Plan } from "../../../src/index.ts";
-import type { PostgresServer } from "../../support/postgres-server.ts";
+import type { DatabaseServer } from "../../support/database-server.ts";
 import { type Ground, makeGround } from "./fixture.ts";
 
 const SETUP =
@@ -23,11 +23,12 @@ export interface Mixed {
 }
 
 /** Makes both; the port is the server's own unless given. */
-export function mixed(server: PostgresServer, port = server.port): Mixed {
+export function mixed(server: DatabaseServer, port = server.port): Mixed {
   const ground = makeGround(
     server,
     SETUP,
-    ({ role, password, name }) => `postgres://${role}:${password}@127.0.0.1:${port}/${name}`,
+    ({ role, password, name }) =>
+      `${server.scheme}://${role}:${password}@127.0.0.1:${port}/${name}`,
   );
   const folder = join(ground.folder, "site");
   mkdirSync(folder);

@@ -1,29 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
 import { startChild } from "../../support/child.ts";
-import { PostgresProxy } from "../../support/postgres-proxy.ts";
-import { PostgresServer } from "../../support/postgres-server.ts";
 import { rowsOf } from "./fixture.ts";
 import { NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
+import { SERVERS, runServer } from "./servers.ts";
 
-let server: PostgresServer;
-let proxy: PostgresProxy;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  proxy = await PostgresProxy.start(server.port);
-});
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+describe.each(SERVERS)("a plan with a directory and a database on $name", (kind) => {
+  const on = runServer(kind);
 
-describe("a plan with a directory and a database", () => {
   it.each(["database first", "folder first"] as const)(
     "publishes both, or neither when one fails, %s (R92)",
     async (order) => {
-      const all = mixed(server, proxy.port);
+      const all = mixed(on.server, on.proxy.port);
       await using cofferdam = await all.ground.open();
       const plan = await changedPlan(cofferdam, all, order);
       expect((await plan.describe()).promise.level).toBe("atomic");
@@ -54,7 +44,7 @@ describe("a plan with a directory and a database", () => {
   );
 
   it("goes back to a checkpoint in both", async () => {
-    const all = mixed(server, proxy.port);
+    const all = mixed(on.server, on.proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
     await plan.checkpoint("good");
@@ -67,28 +57,11 @@ describe("a plan with a directory and a database", () => {
     await plan.commit();
     expect(all.state()).toEqual(NEW);
   });
-
-  it("checks deferred constraints before anybody publishes (R93)", async () => {
-    const all = mixed(server, proxy.port);
-    all.ground.sql(
-      "CREATE TABLE tasks (id int PRIMARY KEY, job int REFERENCES jobs DEFERRABLE INITIALLY DEFERRED)",
-    );
-    await using cofferdam = await all.ground.open();
-    const plan = await changedPlan(cofferdam, all, "folder first");
-    await plan.sandbox("shop").write("task.sql", "INSERT INTO tasks VALUES (1, 99)");
-    const committing = plan.commit();
-    await expect(committing).rejects.toBeInstanceOf(AtomicCommitError);
-    await expect(committing).rejects.toMatchObject({
-      data: { report: { outcome: "aborted", failedId: "shop" } },
-    });
-    expect(all.state()).toEqual(OLD);
-    await plan.sandbox("shop").write("fix.sql", "INSERT INTO jobs VALUES (99, 'late')");
-    await plan.commit();
-    expect(all.ground.sql("SELECT job FROM tasks")).toEqual(["99"]);
-  });
 });
 
-describe("a process that is killed", () => {
+describe.each(SERVERS)("a process that is killed on $name", (kind) => {
+  const on = runServer(kind);
+
   it.each([
     ["commit", "plan.prepared", OLD],
     ["commit", "plan.decided", NEW],
@@ -97,12 +70,12 @@ describe("a process that is killed", () => {
   ] as const)(
     "in %s at %s leaves what recovery settles (R92, R223)",
     async (call, event, expected) => {
-      const all = mixed(server, proxy.port);
+      const all = mixed(on.server, on.proxy.port);
       const { ground } = all;
       await killChangedPlan(all, call, event);
       expect(ground.prepared()).toHaveLength(1);
-      await server.halt("immediate");
-      await server.resume();
+      await on.server.halt("immediate");
+      await on.server.resume();
       expect(ground.prepared()).toHaveLength(1);
       await using cofferdam = await ground.open();
       expect(cofferdam.opening.recovery?.transactions).toHaveLength(1);
@@ -114,13 +87,13 @@ describe("a process that is killed", () => {
   );
 
   it.each([
-    ["after", "PREPARE TRANSACTION", OLD],
-    ["before", "COMMIT PREPARED", NEW],
-    ["after", "COMMIT PREPARED", NEW],
+    ["after", "prepare", OLD],
+    ["before", "commit", NEW],
+    ["after", "commit", NEW],
   ] as const)(
     "%s %s leaves nothing open after recovery (R223)",
     async (when, statement, expected) => {
-      const all = mixed(server, proxy.port);
+      const all = mixed(on.server, on.proxy.port);
       const { ground } = all;
       {
         await using cofferdam = await ground.open();
@@ -128,7 +101,7 @@ describe("a process that is killed", () => {
       }
       const program = new URL("programs/commit-plan.ts", import.meta.url);
       const child = await startChild(program, [ground.stateDirectory, ground.config, "commit", ""]);
-      proxy.arm({ statement, when, act: () => child.process.kill("SIGKILL") });
+      on.proxy.arm({ statement: kind[statement], when, act: () => child.process.kill("SIGKILL") });
       expect((await child.result).signal).toBe("SIGKILL");
       await using cofferdam = await ground.open();
       expect(all.state()).toEqual(expected);
@@ -138,41 +111,38 @@ describe("a process that is killed", () => {
   );
 });
 
-describe("a connection that is cut", () => {
+describe.each(SERVERS)("a connection that is cut on $name", (kind) => {
+  const on = runServer(kind);
+
   it.each([
-    ["before", "PREPARE TRANSACTION", OLD],
-    ["after", "PREPARE TRANSACTION", OLD],
-    ["before", "COMMIT PREPARED", NEW],
-    ["after", "COMMIT PREPARED", NEW],
+    ["before", "prepare", OLD],
+    ["after", "prepare", OLD],
+    ["before", "commit", NEW],
+    ["after", "commit", NEW],
   ] as const)("%s %s tells the true outcome (R94)", async (when, statement, expected) => {
-    const all = mixed(server, proxy.port);
+    const all = mixed(on.server, on.proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
-    const firedBefore = proxy.fired;
-    proxy.arm({ statement, when });
+    const firedBefore = on.proxy.fired;
+    on.proxy.arm({ statement: kind[statement], when });
     const outcome = await plan.commit().then(
       (report) => report.outcome,
       (thrown: unknown) => (thrown as AtomicCommitError).data.report.outcome,
     );
-    expect(proxy.fired).toBe(firedBefore + 1);
+    expect(on.proxy.fired).toBe(firedBefore + 1);
     expect(outcome).toBe(expected === NEW ? "committed" : "aborted");
     expect(all.state()).toEqual(expected);
     expect(all.ground.prepared()).toEqual([]);
   });
 
   it("by the server before a commit is a typed error, and the edits stay (R94)", async () => {
-    const all = mixed(server, proxy.port);
+    const all = mixed(on.server, on.proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all);
-    proxy.arm({
-      statement: "SET CONSTRAINTS",
+    on.proxy.arm({
+      statement: kind.begin,
       when: "before",
-      act: () => {
-        server.sql(
-          "postgres",
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ '^cofferdam'",
-        );
-      },
+      act: () => on.server.cutConnections(),
     });
     const committing = plan.sandbox("shop").commit();
     await expect(committing).rejects.toMatchObject({

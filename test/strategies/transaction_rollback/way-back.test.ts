@@ -1,23 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AtomicCommitError, type Plan } from "../../../src/index.ts";
 import { markerName } from "../../fixtures/probe/marker.ts";
 import { PROBES } from "../../fixtures/probe/probes.ts";
-import { PostgresProxy } from "../../support/postgres-proxy.ts";
-import { PostgresServer } from "../../support/postgres-server.ts";
 import { NEW, OLD, changedPlan, mixed } from "./mixed-plan.ts";
-
-let server: PostgresServer;
-let proxy: PostgresProxy;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  proxy = await PostgresProxy.start(server.port);
-});
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+import { SERVERS, runServer } from "./servers.ts";
 
 /** Makes the directory fail when it is published, after the decision. */
 async function failToApply(plan: Plan): Promise<string> {
@@ -26,9 +14,11 @@ async function failToApply(plan: Plan): Promise<string> {
   return marker;
 }
 
-describe("a failure after the decision", () => {
+describe.each(SERVERS)("a failure after the decision on $name", (kind) => {
+  const on = runServer(kind);
+
   it("takes a database back that was committed already", async () => {
-    const all = mixed(server);
+    const all = mixed(on.server);
     await using cofferdam = await all.ground.open({ strategies: PROBES });
     const plan = await changedPlan(cofferdam, all, "database first", "two-phase");
     const marker = await failToApply(plan);
@@ -47,11 +37,11 @@ describe("a failure after the decision", () => {
   });
 
   it("is finished by recovery when the way back is cut", async () => {
-    const all = mixed(server, proxy.port);
+    const all = mixed(on.server, on.proxy.port);
     await using cofferdam = await all.ground.open({ strategies: PROBES });
     const plan = await changedPlan(cofferdam, all, "database first", "two-phase");
     const marker = await failToApply(plan);
-    proxy.arm({ statement: ":back'", when: "before" });
+    on.proxy.arm({ statement: ":back'", when: "before" });
     await expect(plan.commit()).rejects.toMatchObject({
       data: { report: { outcome: "in-doubt" } },
     });
@@ -65,16 +55,16 @@ describe("a failure after the decision", () => {
   });
 
   it("of the database itself takes the directory back, and what stood prepared", async () => {
-    const all = mixed(server, proxy.port);
+    const all = mixed(on.server, on.proxy.port);
     await using cofferdam = await all.ground.open();
     const plan = await changedPlan(cofferdam, all, "folder first");
-    const fired = proxy.fired;
-    const cut = { statement: "COMMIT PREPARED", when: "before" } as const;
-    proxy.arm({ ...cut, act: () => proxy.arm(cut) });
+    const fired = on.proxy.fired;
+    const cut = { statement: kind.commit, when: "before" } as const;
+    on.proxy.arm({ ...cut, act: () => on.proxy.arm(cut) });
     await expect(plan.commit()).rejects.toMatchObject({
       data: { report: { outcome: "aborted", failedId: "shop" } },
     });
-    expect(proxy.fired).toBe(fired + 2);
+    expect(on.proxy.fired).toBe(fired + 2);
     expect(all.state()).toEqual(OLD);
     expect(all.ground.prepared()).toEqual([]);
     await plan.commit();
@@ -82,10 +72,10 @@ describe("a failure after the decision", () => {
   });
 
   it("is told when somebody else settled what stood prepared", async () => {
-    const all = mixed(server);
+    const all = mixed(on.server);
     const settle = (): void => {
       const [name = ""] = all.ground.prepared();
-      all.ground.sql(`ROLLBACK PREPARED '${name}'`);
+      on.server.rollbackPrepared(all.ground.database, name);
     };
     await using cofferdam = await all.ground.open({
       onEvent: ({ name }) => {

@@ -1,9 +1,10 @@
-import { DatabaseError, describeThrown } from "../../../errors/index.ts";
+import type { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement, RowEffect } from "../log-entry.ts";
-import { classifyStatement, commandOf, refused } from "./classify-statement.ts";
+import type { Statement } from "../sql/split-statements.ts";
+import { failedBy, refused } from "../sql/statement-errors.ts";
+import { classifyStatement } from "./classify-statement.ts";
 import { IMAGE_CLAUSES } from "./image-settings.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
-import type { Statement } from "./split-statements.ts";
 import { CAPTURE_TRIGGER, type Table, tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { targetTables } from "./target-tables.ts";
 
@@ -164,24 +165,11 @@ const CHANGES_SCHEMA = "it changes the schema from inside: write these statement
 
 /** What the server says against a statement. */
 export function failed(
-  { bare, position }: Pick<Statement, "bare" | "position">,
+  statement: Pick<Statement, "bare" | "position">,
   cause: unknown,
   about = "",
 ): DatabaseError {
-  const [command, lost] = [commandOf(bare), isLost(cause)];
-  return new DatabaseError(
-    `Statement ${position} (${command}) failed: ${about}${describeThrown(cause)}`,
-    {
-      data: {
-        reason: lost ? "unreachable" : "failed",
-        position,
-        command,
-        sqlState: sqlStateOf(cause),
-      },
-      hint: "Nothing of the script was kept.",
-      cause,
-    },
-  );
+  return failedBy(statement, cause, { isLost: isLost(cause), sqlState: sqlStateOf(cause) }, about);
 }
 
 function keyOf(json: string | null | undefined): readonly string[] | null {

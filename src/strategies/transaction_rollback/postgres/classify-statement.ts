@@ -1,9 +1,6 @@
-import { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement } from "../log-entry.ts";
-import type { Statement } from "./split-statements.ts";
-
-type Reason = DatabaseError["data"]["reason"];
-type Rule = readonly [words: RegExp, reason: Reason, why: string];
+import type { Statement } from "../sql/split-statements.ts";
+import { type RefusalRule, refuseByWords, refused } from "../sql/statement-errors.ts";
 
 const ENDS = "it would end the transaction of the sandbox";
 const OUTSIDE = "the server runs it outside of transactions only";
@@ -11,7 +8,7 @@ const SESSION = "it changes the session, which ends with this call";
 const CLUSTER = "it changes the whole server, not only this database";
 
 /** What is refused, by its words; the first rule that fits tells why. */
-const REFUSED: readonly Rule[] = [
+const REFUSED: readonly RefusalRule[] = [
   [/^(COMMIT|END|ROLLBACK|ABORT|BEGIN|START|PREPARE TRANSACTION)\b/, "endsTransaction", ENDS],
   [
     /^(SAVEPOINT|RELEASE)\b/,
@@ -60,28 +57,8 @@ const SCHEMA = /^(CREATE|ALTER|DROP|COMMENT|GRANT|REVOKE|REFRESH MATERIALIZED VI
  */
 export function classifyStatement(statement: Statement): LoggedStatement["kind"] {
   const { bare } = statement;
-  const rule = REFUSED.find(([words]) => words.test(bare));
-  if (rule !== undefined) throw refused(statement, rule[1], rule[2]);
+  refuseByWords(statement, REFUSED);
   if (SCHEMA.test(bare)) return "schema";
   if (ROWS.test(bare)) return "rows";
   throw refused(statement, "notCaptured", "it is none of the statements that a sandbox records");
-}
-
-/** The error for a statement that a sandbox cannot take. */
-export function refused(
-  { bare, position }: Pick<Statement, "bare" | "position">,
-  reason: Reason,
-  why: string,
-): DatabaseError {
-  const command = commandOf(bare);
-  return new DatabaseError(`Statement ${position} (${command}) is refused: ${why}`, {
-    data: { reason, position, command, sqlState: null },
-    operation: "write",
-    hint: "Nothing of the script was kept. docs/databases.md says what a sandbox can run.",
-  });
-}
-
-/** The first word of a statement. */
-export function commandOf(bare: string): string {
-  return /^\w+/.exec(bare)?.[0] ?? bare.slice(0, 1);
 }

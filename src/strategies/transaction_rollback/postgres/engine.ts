@@ -1,21 +1,20 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  DatabaseError,
-  SandboxCreationError,
-  SandboxPathError,
-  describeThrown,
-} from "../../../errors/index.ts";
+import { describeThrown } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
 import type { DatabaseEngine, Direction, RecordedStatements, ServerFacts } from "../engine.ts";
 import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import { HeldSessions } from "../sql/held-sessions.ts";
+import { notEnded, otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
+import { type Statement, splitStatements } from "../sql/split-statements.ts";
+import { notOneQuery } from "../sql/statement-errors.ts";
 import { Capture, UnwatchedError, failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
+import { POSTGRES } from "./lexis.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
 import { Session, applicationName, sqlStateOf } from "./session.ts";
-import { type Statement, splitStatements } from "./split-statements.ts";
 
 const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
 const UNDEFINED_OBJECT = "42704";
@@ -37,8 +36,8 @@ const OTHERS = "FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_
 export class PostgresEngine implements DatabaseEngine {
   readonly #connection: Connection;
   readonly #expected: string | null;
-  /** The connections by which transactions were prepared, until they are settled: a new one would cost more than that. */
-  readonly #held = new Map<string, Session>();
+  /** A new connection would cost more than to settle. */
+  readonly #held = new HeldSessions<Session>();
 
   /** `expected` is the identity of the database that the log was made on; null while there is no log. */
   constructor(connection: Connection, expected: string | null) {
@@ -55,14 +54,12 @@ export class PostgresEngine implements DatabaseEngine {
          has_database_privilege(current_database(), 'TEMP') AS temp,
          ${IDENTITY} AS identity`,
     );
-    for (const [isWrong, why, hint] of [
+    requireFit(this.#connection, [
       [Number(facts["number"]) < 130_000, "is older than 13", "Use PostgreSQL 13 or newer."],
       [facts["standby"] === "t", "is a standby", "Connect to the primary."],
       [facts["counts"] !== "on", "does not count rows", "Set track_counts = on."],
       [facts["temp"] !== "t", "grants no temporary tables", "Grant TEMPORARY on the database."],
-    ] as const) {
-      if (isWrong) throw this.#unfit(why, hint);
-    }
+    ]);
     const { version, database, identity } = facts;
     return {
       engine: "postgres",
@@ -74,7 +71,7 @@ export class PostgresEngine implements DatabaseEngine {
   }
 
   async record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements> {
-    const statements = splitStatements(script);
+    const statements = splitStatements(script, POSTGRES);
     // All of them before the first one runs.
     for (const statement of statements) classifyStatement(statement);
     const first = new Set<string>();
@@ -112,9 +109,9 @@ export class PostgresEngine implements DatabaseEngine {
   async read(log: readonly LoggedWrite[], query: string): Promise<string> {
     await using session = await this.#begin(log);
     await session.run("SET TRANSACTION READ ONLY");
-    if (!QUERY.test(query)) return await this.#row(session, query);
-    const [statement, second] = splitStatements(query);
-    if (statement === undefined || second !== undefined) throw notOne();
+    if (!QUERY.test(query)) return requireRow(await presentKey(session, query), query);
+    const [statement, second] = splitStatements(query, POSTGRES);
+    if (statement === undefined || second !== undefined) throw notOneQuery();
     try {
       const rows = await session.run(
         `SELECT row_to_json(cofferdam)::text AS row FROM (${statement.text}\n) cofferdam`,
@@ -139,29 +136,20 @@ export class PostgresEngine implements DatabaseEngine {
       await session[Symbol.asyncDispose]();
       throw thrown;
     }
-    session.rest();
-    this.#held.set(name, session);
+    this.#held.hold(name, session);
   }
 
   async isPrepared(name: string): Promise<boolean> {
-    const held = this.#held.get(name);
-    if (held !== undefined) {
-      try {
-        if ((await held.run(LISTED, [name])).length > 0) return true;
-      } catch {
-        // The connection is lost: another one tells.
-      }
-      this.#held.delete(name);
-      await held[Symbol.asyncDispose]();
-    }
+    const isListed = async (session: Session): Promise<boolean> =>
+      (await session.run(LISTED, [name])).length > 0;
+    if (await this.#held.ask(name, isListed)) return true;
     await using session = await this.#open();
     await endOthers(session, name);
-    return (await session.run(LISTED, [name])).length > 0;
+    return await isListed(session);
   }
 
   async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean> {
-    await using session = this.#held.get(name) ?? (await this.#open());
-    this.#held.delete(name);
+    await using session = this.#held.take(name) ?? (await this.#open());
     try {
       await session.run(`${decision} PREPARED ${literal(name)}`);
       return true;
@@ -222,16 +210,6 @@ export class PostgresEngine implements DatabaseEngine {
     }
   }
 
-  async #row(session: Session, address: string): Promise<string> {
-    const row = await presentKey(session, address);
-    if (row !== null) return row;
-    throw new SandboxPathError(`There is no row ${address}`, {
-      data: { path: address, reason: "missing" },
-      operation: "read",
-      hint: "Give a query, or the path of a row as a diff shows it.",
-    });
-  }
-
   #open(purpose?: string): Promise<Session> {
     return Session.open(this.#connection, purpose);
   }
@@ -262,20 +240,7 @@ export class PostgresEngine implements DatabaseEngine {
   async #requireSame(session: Session): Promise<void> {
     const [row] = await session.run(`SELECT ${IDENTITY} AS identity`);
     if (this.#expected === null || digest(row?.["identity"] ?? "") === this.#expected) return;
-    const { name } = this.#connection;
-    throw new DatabaseError(`The connection ${name} leads to another database now`, {
-      data: { reason: "otherDatabase", position: null, command: null, sqlState: null },
-      hint: "Point it to the database that the sandbox was made for, or clean the sandbox up.",
-    });
-  }
-
-  #unfit(why: string, hint: string): SandboxCreationError {
-    const { name } = this.#connection;
-    return new SandboxCreationError(`The server of the connection ${name} ${why}`, {
-      data: { stage: "server", residue: [] },
-      operation: "create",
-      hint,
-    });
+    throw otherDatabase(this.#connection);
   }
 }
 
@@ -285,12 +250,7 @@ async function endOthers(session: Session, name: string): Promise<void> {
   await session.run(`SELECT pg_terminate_backend(pid) ${OTHERS}`, own);
   const latest = Date.now() + PATIENCE_MS;
   while ((await session.run(`SELECT 1 ${OTHERS}`, own)).length > 0) {
-    if (Date.now() > latest) {
-      throw new DatabaseError("A connection of the transaction could not be ended", {
-        data: { reason: "unreachable", position: null, command: null, sqlState: null },
-        hint: "End it on the server, then run recover.",
-      });
-    }
+    if (Date.now() > latest) throw notEnded();
     await pause(20);
   }
 }
@@ -303,13 +263,6 @@ async function decisionIn(session: Session, name: string): Promise<"COMMIT" | "A
 
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-function notOne(): DatabaseError {
-  return new DatabaseError("A read takes one query", {
-    data: { reason: "failed", position: null, command: null, sqlState: null },
-    operation: "read",
-  });
 }
 
 /** Names of transactions are given as literals; ours have harmless characters only. */

@@ -1,12 +1,20 @@
-import { type Direction, DriftError, type RowConflict } from "../engine.ts";
+import { type Direction, DriftError } from "../engine.ts";
 import { type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
-import { rowPath, tablePath } from "../row-changes.ts";
+import { tablePath } from "../row-changes.ts";
+import { applyEffects } from "../sql/apply-effects.ts";
+import {
+  changedTable,
+  conflictOf,
+  requireAfter,
+  requireBefore,
+  tablesOf,
+} from "../sql/checked-rows.ts";
+import { kindOf } from "../sql/row-store.ts";
 import { withImageSettings } from "./image-settings.ts";
-import { applyEffects, applyOne, keyText } from "./apply-effects.ts";
-import { kindOf, lockEqual, presentRows } from "./row-statements.ts";
+import { applyOne, rowsOf } from "./row-statements.ts";
 import { catchUp } from "./sequences.ts";
 import { type Session, sqlStateOf } from "./session.ts";
-import { type Table, findTable, touchedSince, touchedTables } from "./tables.ts";
+import { type Table, touchedSince, touchedTables } from "./tables.ts";
 
 const UNIQUE_VIOLATION = "23505";
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -63,20 +71,21 @@ function partsOf(log: readonly LoggedWrite[], direction: Direction): readonly Pa
 }
 
 async function redoEffects(session: Session, effects: readonly RowEffect[]): Promise<void> {
-  const tables = await tablesOf(session, effects);
-  await requireBefore(session, tables, effects);
+  const rows = rowsOf(session);
+  const tables = await tablesOf(rows, effects);
+  await requireBefore(rows, tables, effects);
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
   await session.run("SAVEPOINT cofferdam_part");
   let before = await touchedTables(session);
-  const { order, isStraight } = await applyEffects(session, tables, effects);
+  const { order, isStraight } = await applyEffects(rows, tables, effects);
   if (!isStraight) {
     // Once more without the futile tries: they would be counted as changes.
     await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
     before = await touchedTables(session);
     for (const run of order) await applyOne(session, run);
   }
-  await requireAfter(session, tables, effects);
+  await requireAfter(rows, tables, effects);
   const touched = touchedSince(before, await touchedTables(session));
   requireNothingElse(effects, touched);
   if (silenced.length === 0) return;
@@ -96,97 +105,6 @@ async function switchTriggers(
 ): Promise<void> {
   for (const trigger of triggers)
     await session.run(`ALTER TABLE ${name} ${how(trigger.enabled)} ${trigger.name}`);
-}
-
-async function tablesOf(
-  session: Session,
-  effects: readonly RowEffect[],
-): Promise<ReadonlyMap<string, Table>> {
-  const tables = new Map<string, Table>();
-  for (const effect of effects) {
-    const path = tablePath(effect);
-    if (tables.has(path)) continue;
-    const table = await findTable(session, effect);
-    if (table === null) throw new DriftError(`The table ${path} is gone`, [missingTable(path)]);
-    tables.set(path, table);
-  }
-  return tables;
-}
-
-/** The tables whose rows can be told apart, each with the effects on it. */
-function keyedTables(
-  tables: ReadonlyMap<string, Table>,
-  effects: readonly RowEffect[],
-): { readonly table: Table; readonly own: readonly RowEffect[] }[] {
-  const keyed = [...tables].filter(([, table]) => table.key.length > 0);
-  return keyed.map(([path, table]) => {
-    return { table, own: effects.filter((effect) => tablePath(effect) === path) };
-  });
-}
-
-/** Locks every row that is going to change, and checks it, before the first one does. */
-async function requireBefore(
-  session: Session,
-  tables: ReadonlyMap<string, Table>,
-  effects: readonly RowEffect[],
-): Promise<void> {
-  const conflicts: RowConflict[] = [];
-  for (const { table, own } of keyedTables(tables, effects)) {
-    const first = firstOf(own).filter(({ before }) => before !== null);
-    const images = first.map(({ before }) => before ?? "");
-    const equal = await lockEqual(session, table, images);
-    if (equal.size === images.length) continue;
-    const present = await presentRows(session, table, images);
-    for (const [at, effect] of first.entries()) {
-      if (equal.has(at)) continue;
-      const theirs = present.get(at)?.row ?? null;
-      conflicts.push(conflictOf(effect, theirs === null ? "missing" : "changed", theirs));
-    }
-  }
-  if (conflicts.length > 0) throw new DriftError("Rows were changed by somebody else", conflicts);
-}
-
-/** The first effect on each row that was there, or was not, when the first effect happened. */
-function firstOf(effects: readonly RowEffect[]): readonly RowEffect[] {
-  const seen = new Set<string>();
-  return effects.filter((effect) => {
-    const [before, after] = [keyText(effect.keyBefore), keyText(effect.keyAfter)];
-    const isFirst = !seen.has(before ?? after ?? "");
-    if (before !== null) seen.add(before);
-    if (after !== null) seen.add(after);
-    return isFirst;
-  });
-}
-
-/** Checks that every row ended up as it was recorded: neither a default nor a rule may have had its own way. */
-async function requireAfter(
-  session: Session,
-  tables: ReadonlyMap<string, Table>,
-  effects: readonly RowEffect[],
-): Promise<void> {
-  const conflicts: RowConflict[] = [];
-  for (const { table, own } of keyedTables(tables, effects)) {
-    const last = new Map<string, { effect: RowEffect; image: string; after: string | null }>();
-    for (const effect of own) {
-      const { keyBefore, keyAfter, before, after } = effect;
-      if (before !== null)
-        last.set(keyText(keyBefore) ?? "", { effect, image: before, after: null });
-      if (after !== null) last.set(keyText(keyAfter) ?? "", { effect, image: after, after });
-    }
-    const expected = [...last.values()];
-    const present = await presentRows(
-      session,
-      table,
-      expected.map(({ image }) => image),
-    );
-    for (const [at, { effect, after }] of expected.entries()) {
-      const found = present.get(at);
-      if ((found?.image ?? null) !== after)
-        conflicts.push(conflictOf(effect, "changed", found?.row ?? null));
-    }
-  }
-  if (conflicts.length > 0)
-    throw new DriftError("Rows did not become what was recorded", conflicts);
 }
 
 /** A cascade must not reach rows that the log does not know, such as children that somebody else added. */
@@ -210,10 +128,7 @@ function requireNothingElse(
   const names = new Set([...expected.keys(), ...found.keys()]);
   const wrong = [...names].filter((name) => expected.get(name) !== found.get(name));
   if (wrong.length === 0) return;
-  const conflicts = wrong.map((name): RowConflict => {
-    const path = name.split(" ", 1)[0] ?? name;
-    return { path, reason: "changed", base: null, theirs: null, ours: null };
-  });
+  const conflicts = wrong.map((name) => changedTable(name.split(" ", 1)[0] ?? name));
   throw new DriftError("Other rows than the recorded ones would change", conflicts);
 }
 
@@ -231,18 +146,4 @@ function asDrift(thrown: unknown, part: Part): unknown {
       ? [{ path: "schema-changes", reason, base: null, theirs: null, ours: part.text } as const]
       : part.effects.map((effect) => conflictOf(effect, reason, null));
   return new DriftError(message, conflicts, thrown);
-}
-
-function conflictOf(
-  effect: RowEffect,
-  reason: RowConflict["reason"],
-  theirs: string | null,
-): RowConflict {
-  const { keyBefore, keyAfter, rowBefore, rowAfter } = effect;
-  const path = rowPath(effect, keyBefore ?? keyAfter, rowBefore ?? rowAfter);
-  return { path, reason, base: rowBefore, theirs, ours: rowAfter };
-}
-
-function missingTable(path: string): RowConflict {
-  return { path, reason: "missing", base: null, theirs: null, ours: null };
 }

@@ -1,18 +1,39 @@
 import type { RowEffect } from "../log-entry.ts";
-import type { Session } from "./session.ts";
-import type { Table } from "./tables.ts";
+import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
+import { type Session, sqlStateOf } from "./session.ts";
+import { type Table, findTable } from "./tables.ts";
 
-/** Effects of one kind on one table, one after the other in the log. */
-export interface EffectRun {
-  readonly table: Table;
-  readonly kind: "insert" | "update" | "delete";
-  readonly effects: readonly RowEffect[];
+/** Unique and foreign keys: what one row violates, the next one may put right. */
+const PASSING = new Set(["23505", "23503"]);
+
+/** The rows of an open transaction. */
+export function rowsOf(session: Session): RowStore<Table> {
+  return {
+    find: (effect) => findTable(session, effect),
+    lockEqual: (table, images) => lockEqual(session, table, images),
+    presentRows: (table, images) => presentRows(session, table, images),
+    tryRun: (run) => tryRun(session, run),
+  };
 }
 
-/** What an effect does. */
-export function kindOf({ before, after }: RowEffect): EffectRun["kind"] {
-  if (before === null) return "insert";
-  return after === null ? "delete" : "update";
+async function tryRun(session: Session, run: EffectRun<Table>): Promise<unknown> {
+  await session.run("SAVEPOINT cofferdam_run");
+  try {
+    await applyOne(session, run);
+  } catch (thrown) {
+    if (!PASSING.has(sqlStateOf(thrown) ?? "")) throw thrown;
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_run");
+    return thrown;
+  }
+  await session.run("RELEASE SAVEPOINT cofferdam_run");
+  return null;
+}
+
+/** Applies one run. */
+export async function applyOne(session: Session, run: EffectRun<Table>): Promise<void> {
+  const { table, kind, effects } = run;
+  if (table.key.length > 0 || kind === "insert") await applyRun(session, run);
+  else for (const effect of effects) await applyToEqualRow(session, table, effect);
 }
 
 /** The rows of images, one record a row: `e` has the image and its number, `r` its columns. */
@@ -25,7 +46,7 @@ function sameKey({ key }: Table, left: string, right: string): string {
 }
 
 /** Applies effects whose rows all have a key, in one statement. Rows that are not as they were are left alone. */
-export async function applyRun(session: Session, run: EffectRun): Promise<void> {
+async function applyRun(session: Session, run: EffectRun<Table>): Promise<void> {
   const { table, kind, effects } = run;
   const before = effects.map((effect) => effect.before);
   const after = effects.map((effect) => effect.after);
@@ -54,11 +75,7 @@ export async function applyRun(session: Session, run: EffectRun): Promise<void> 
 }
 
 /** Applies one effect on a row that has no key: any one row of the same content will do. */
-export async function applyToEqualRow(
-  session: Session,
-  table: Table,
-  effect: RowEffect,
-): Promise<void> {
+async function applyToEqualRow(session: Session, table: Table, effect: RowEffect): Promise<void> {
   const one = `t.ctid = (SELECT o.ctid FROM ONLY ${table.name} o WHERE o::text = $1 LIMIT 1 FOR UPDATE)`;
   if (effect.after === null) {
     await session.run(`DELETE FROM ONLY ${table.name} t WHERE ${one}`, [effect.before]);
@@ -71,7 +88,7 @@ export async function applyToEqualRow(
 }
 
 /** Locks the rows of images and gives the numbers, from 0, of those that are exactly so. */
-export async function lockEqual(
+async function lockEqual(
   session: Session,
   table: Table,
   images: readonly string[],
@@ -85,11 +102,11 @@ export async function lockEqual(
 }
 
 /** The present rows with the keys of images, by number from 0: the exact image and the row for people. */
-export async function presentRows(
+async function presentRows(
   session: Session,
   table: Table,
   images: readonly string[],
-): Promise<ReadonlyMap<number, { readonly image: string; readonly row: string }>> {
+): Promise<ReadonlyMap<number, PresentRow>> {
   const rows = await session.run(
     `SELECT e.n, t::text AS image, row_to_json(t, true)::text AS row
        FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} t ON ${sameKey(table, "t", "r")}`,

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
-import { DatabaseError, PlatformUnsupportedError, describeThrown } from "../../../errors/index.ts";
+import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
+import { unreachable } from "../sql/server-errors.ts";
 
 /** Rows as the server writes them: every value is text. */
 export type TextRow = Readonly<Record<string, string | null>>;
@@ -44,7 +45,7 @@ export class Session implements AsyncDisposable {
       await client.connect();
     } catch (cause) {
       await client.end().catch(() => undefined);
-      throw unreachable(connection, cause);
+      throw unreachable(connection, cause, sqlStateOf(cause));
     }
     return new Session(client);
   }
@@ -91,15 +92,6 @@ export function sqlStateOf(thrown: unknown): string | null {
 export function isLost(thrown: unknown): boolean {
   const state = sqlStateOf(thrown);
   return state === null ? !(thrown instanceof DatabaseError) : LOST.test(state);
-}
-
-function unreachable(connection: Connection, cause: unknown): DatabaseError {
-  const message = `The database of the connection ${connection.name} cannot be reached: ${describeThrown(cause)}`;
-  return new DatabaseError(message, {
-    data: { reason: "unreachable", position: null, command: null, sqlState: sqlStateOf(cause) },
-    hint: "Check that the server runs, and the connection in the configuration.",
-    cause,
-  });
 }
 
 async function loadClient(): Promise<{ readonly Client: typeof Client }> {

@@ -1,5 +1,5 @@
+import type { Statement } from "../sql/split-statements.ts";
 import type { Session } from "./session.ts";
-import type { Statement } from "./split-statements.ts";
 
 const PLANNED = /^(INSERT|UPDATE|DELETE|MERGE|WITH)\b/;
 const NAMED = `SELECT c.oid::text AS oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
+import type { DatabaseServer } from "./database-server.ts";
 
 /** What a proxy watches for, and what happens then; once. */
 export interface ProxyFault {
@@ -12,22 +13,22 @@ export interface ProxyFault {
 }
 
 /** Stands between a client and a real server and cuts the connection at a chosen statement. */
-export class PostgresProxy implements AsyncDisposable {
+export class DatabaseProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #target: number;
+  readonly #target: DatabaseServer;
   #fault: ProxyFault | null = null;
   #refuses = false;
   #fired = 0;
 
-  private constructor(target: number) {
+  private constructor(target: DatabaseServer) {
     this.#target = target;
     this.#server = createServer((client) => this.#serve(client));
   }
 
   /** Listens on a port of its own. */
-  static async start(target: number): Promise<PostgresProxy> {
-    const proxy = new PostgresProxy(target);
+  static async start(target: DatabaseServer): Promise<DatabaseProxy> {
+    const proxy = new DatabaseProxy(target);
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
@@ -63,7 +64,7 @@ export class PostgresProxy implements AsyncDisposable {
       client.destroy();
       return;
     }
-    const server = connect(this.#target, "127.0.0.1");
+    const server = connect(this.#target.port, "127.0.0.1");
     const cut = (): void => {
       client.destroy();
       server.destroy();
@@ -92,8 +93,8 @@ export class PostgresProxy implements AsyncDisposable {
       server.write(bytes);
     });
     server.on("data", (bytes) => {
-      // The answer to a statement ends with the tag of what was done.
-      if (awaited !== null && bytes.includes(awaited.statement)) fire(awaited);
+      const isAnswer = awaited !== null && this.#target.isAnswer(bytes, awaited.statement);
+      if (awaited !== null && isAnswer) fire(awaited);
       else client.write(bytes);
     });
   }

@@ -1,0 +1,38 @@
+import { DatabaseError } from "../../../errors/index.ts";
+import type { RowEffect } from "../log-entry.ts";
+import { keyText } from "../sql/row-store.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * How many changes of rows the transaction holds: one for each row that was inserted, updated or deleted, two where the
+ * primary key changed, cascades and triggers included. What was rolled back does not count.
+ */
+export async function changedRows(session: Session): Promise<number> {
+  const [own] = await session.run("SELECT CONNECTION_ID() AS id");
+  const [row] = await session.run("SHOW ENGINE INNODB STATUS");
+  const status = row?.["Status"] ?? "";
+  const list = status.slice(status.lastIndexOf("LIST OF TRANSACTIONS FOR EACH SESSION:"));
+  const mine = list
+    .split(/^---TRANSACTION /m)
+    .find((entry) => new RegExp(`^\\w+ thread id ${own?.["id"] ?? ""},`, "m").test(entry));
+  // Who did not touch a row yet is not listed.
+  if (mine === undefined && status.includes("... truncated...")) throw notListed();
+  return Number(/\bundo log entries (\d+)/.exec(mine ?? "")?.[1] ?? 0);
+}
+
+/** How many changes of rows effects are. */
+export function countOf(effects: readonly RowEffect[]): number {
+  return effects.reduce((sum, effect) => sum + (changesKey(effect) ? 2 : 1), 0);
+}
+
+function changesKey({ keyBefore, keyAfter }: RowEffect): boolean {
+  return keyBefore !== null && keyAfter !== null && keyText(keyBefore) !== keyText(keyAfter);
+}
+
+/** The server cuts the list when there are very many transactions. */
+function notListed(): DatabaseError {
+  return new DatabaseError("The server does not say what the transaction changed", {
+    data: { reason: "failed", position: null, command: null, sqlState: null },
+    hint: "Nothing was changed. Try again when fewer transactions are open.",
+  });
+}

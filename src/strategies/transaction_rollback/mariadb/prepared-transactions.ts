@@ -1,0 +1,94 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { HeldSessions } from "../sql/held-sessions.ts";
+import { notEnded } from "../sql/server-errors.ts";
+import { type Session, errorNumberOf, literal } from "./session.ts";
+import { type TransactionName, transactionName } from "./transaction-name.ts";
+
+/** The server says so also while the connection that prepared is there: only the list tells. */
+const NO_SUCH_TRANSACTION = 1397;
+const PATIENCE_MS = 10_000;
+
+/** Transactions in two phases, by XA. The list of the server is the only truth about them. */
+export class PreparedTransactions {
+  readonly #open: () => Promise<Session>;
+  /** As long as the connection that prepared is there, nobody else can settle. */
+  readonly #held = new HeldSessions<Session>();
+
+  constructor(open: () => Promise<Session>) {
+    this.#open = open;
+  }
+
+  /** Does work in a transaction and leaves it prepared; `begin` comes before it, and gives the work. */
+  async prepare(
+    name: string,
+    begin: (session: Session) => Promise<() => Promise<void>>,
+  ): Promise<void> {
+    const { xid, lock } = transactionName(name);
+    const session = await this.#open();
+    try {
+      // Whoever has this lock may be about to prepare: the server tells which connection it is.
+      await session.execute(`SELECT GET_LOCK(${literal(lock)}, 0)`);
+      const work = await begin(session);
+      await session.execute(`XA START ${xid}`);
+      await work();
+      await session.execute(`XA END ${xid}`);
+      await session.execute(`XA PREPARE ${xid}`);
+    } catch (thrown) {
+      await session[Symbol.asyncDispose]();
+      throw thrown;
+    }
+    this.#held.hold(name, session);
+  }
+
+  /** Whether a transaction of that name is prepared. Ends whoever may still be about to prepare it. */
+  async isThere(name: string): Promise<boolean> {
+    const own = transactionName(name);
+    if (await this.#held.ask(name, (session) => isListed(session, own))) return true;
+    await using session = await this.#open();
+    await endOthers(session, own);
+    return await isListed(session, own);
+  }
+
+  /** Commits or rolls back a prepared transaction; false when there is none of that name any more. */
+  async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean> {
+    const own = transactionName(name);
+    const held = this.#held.take(name);
+    await using session = held ?? (await this.#open());
+    if (held === undefined) await endOthers(session, own);
+    const latest = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        await session.execute(`XA ${decision} ${own.xid}`);
+        return true;
+      } catch (thrown) {
+        if (errorNumberOf(thrown) !== NO_SUCH_TRANSACTION) throw thrown;
+        if (!(await isListed(session, own))) return false;
+        // Its connection is on the way out.
+        if (Date.now() > latest) throw thrown;
+        await pause(20);
+      }
+    }
+  }
+}
+
+/** Waits until nobody can prepare or settle the transaction any more, so that the list tells the truth. */
+async function endOthers(session: Session, { lock }: TransactionName): Promise<void> {
+  const latest = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const [row] = await session.run(`SELECT IS_USED_LOCK(${literal(lock)}) AS id`);
+    const id = row?.["id"] ?? null;
+    if (id === null) return;
+    if (Date.now() > latest) throw notEnded();
+    // Gone meanwhile, or on the way out.
+    await session.execute(`KILL CONNECTION ${Number(id)}`).catch(() => undefined);
+    await pause(20);
+  }
+}
+
+async function isListed(session: Session, { listed }: TransactionName): Promise<boolean> {
+  const rows = await session.run("XA RECOVER");
+  return rows.some(
+    (row) =>
+      `${row["gtrid_length"] ?? ""} ${row["bqual_length"] ?? ""} ${row["data"] ?? ""}` === listed,
+  );
+}

@@ -1,0 +1,122 @@
+import type { RowEffect } from "../log-entry.ts";
+import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
+import { type Values, chunksOf, isOneOf, keyOfImage, readKeys, valueOf, valuesOf } from "./rows.ts";
+import { type Session, errorNumberOf, quoted } from "./session.ts";
+import { type Column, type Table, findTable } from "./tables.ts";
+
+/** Unique and foreign keys: what one row violates, the next one may put right. */
+const PASSING = new Set([1062, 1451, 1452]);
+
+/** Whether the next rows may put right what was thrown. */
+export function isPassing(thrown: unknown): boolean {
+  return PASSING.has(errorNumberOf(thrown) ?? 0);
+}
+
+/** The rows of an open transaction of a session in its own mode. */
+export function rowsOf(session: Session): RowStore<Table> {
+  return {
+    find: (effect) => findTable(session, effect),
+    lockEqual: async (table, images) => {
+      const present = await presentRows(session, table, images);
+      return new Set([...present].flatMap(([at, { image }]) => (image === images[at] ? [at] : [])));
+    },
+    presentRows: (table, images) => presentRows(session, table, images),
+    tryRun: (run) => tryRun(session, run),
+  };
+}
+
+async function presentRows(
+  session: Session,
+  table: Table,
+  images: readonly string[],
+): Promise<ReadonlyMap<number, PresentRow>> {
+  const numbers = new Map(
+    images.map((image, at) => [JSON.stringify(keyOfImage(table, image)), at]),
+  );
+  const keys = images.map((image) => keyOfImage(table, image));
+  const found = new Map<number, PresentRow>();
+  for (const row of await readKeys(session, table, keys)) {
+    const at = numbers.get(JSON.stringify(row.key));
+    if (at !== undefined) found.set(at, row);
+  }
+  return found;
+}
+
+/** The server takes a failed statement back by itself, but several make up a run. */
+async function tryRun(session: Session, run: EffectRun<Table>): Promise<unknown> {
+  await session.execute("SAVEPOINT cofferdam_run");
+  try {
+    for (const statement of statementsOf(run)) await session.execute(statement);
+    return null;
+  } catch (thrown) {
+    if (!isPassing(thrown)) throw thrown;
+    await session.execute("ROLLBACK TO SAVEPOINT cofferdam_run");
+    return thrown;
+  }
+}
+
+function statementsOf({ table, kind, effects }: EffectRun<Table>): Iterable<string> {
+  if (kind === "insert") return insertions(table, effects);
+  if (table.key.length === 0) return effects.map((effect) => onEqualRow(table, effect));
+  return kind === "delete" ? deletions(table, effects) : updates(table, effects);
+}
+
+function* insertions(table: Table, effects: readonly RowEffect[]): Generator<string> {
+  const columns = table.columns.filter(({ isGenerated }) => !isGenerated);
+  const names = columns.map(({ name }) => quoted(name)).join(", ");
+  for (const chunk of chunksOf(effects, ({ after }) => after?.length ?? 0)) {
+    const rows = chunk.map(({ after }) => {
+      const values = valuesOf(after ?? "{}");
+      return `(${columns.map((column) => valueOf(column, values[column.name] ?? null)).join(", ")})`;
+    });
+    yield `INSERT INTO ${table.name} (${names}) VALUES ${rows.join(", ")}`;
+  }
+}
+
+function* deletions(table: Table, effects: readonly RowEffect[]): Generator<string> {
+  for (const chunk of chunksOf(effects)) {
+    const keys = chunk.map(({ before }) => keyOfImage(table, before ?? "{}"));
+    yield `DELETE FROM ${table.name} WHERE ${isOneOf(table, table.key, keys)}`;
+  }
+}
+
+/** Rows that get the same values are updated together. */
+function* updates(table: Table, effects: readonly RowEffect[]): Generator<string> {
+  const together = new Map<string, (readonly string[])[]>();
+  for (const { before, after } of effects) {
+    const set = assignments(table, valuesOf(before ?? "{}"), valuesOf(after ?? "{}"));
+    together.set(set, [...(together.get(set) ?? []), keyOfImage(table, before ?? "{}")]);
+  }
+  for (const [set, keys] of together)
+    for (const chunk of chunksOf(keys))
+      yield `UPDATE ${table.name} SET ${set} WHERE ${isOneOf(table, table.key, chunk)}`;
+}
+
+/** A row that has no key: any one row of the same content will do. */
+function onEqualRow(table: Table, { before, after }: RowEffect): string {
+  const was = valuesOf(before ?? "{}");
+  const isRow = table.columns
+    .filter(({ isGenerated }) => !isGenerated)
+    .map((column) => isExactly(table, column, was[column.name] ?? null))
+    .join(" AND ");
+  if (after === null) return `DELETE FROM ${table.name} WHERE ${isRow} LIMIT 1`;
+  return `UPDATE ${table.name} SET ${assignments(table, was, valuesOf(after))} WHERE ${isRow} LIMIT 1`;
+}
+
+/** Texts that a collation takes for equal are not. */
+function isExactly({ name }: Table, column: Column, value: string | null): string {
+  const expression = column.expression(name);
+  const written = valueOf(column, value);
+  if (column.kind !== "text" || value === null) return `${expression} <=> ${written}`;
+  return `CAST(CONVERT(${expression} USING utf8mb4) AS BINARY) <=> X'${Buffer.from(value, "utf8").toString("hex")}'`;
+}
+
+/** What changed, and what would change by itself if nobody said how. */
+function assignments({ columns }: Table, before: Values, after: Values): string {
+  return columns
+    .filter(({ name, isGenerated, isMoving }) => {
+      return !isGenerated && (isMoving || before[name] !== after[name]);
+    })
+    .map((column) => `${quoted(column.name)} = ${valueOf(column, after[column.name] ?? null)}`)
+    .join(", ");
+}

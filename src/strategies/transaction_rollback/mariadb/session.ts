@@ -1,0 +1,177 @@
+import type { Connection as Client, FieldPacket, RowDataPacket } from "mysql2/promise";
+import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
+import type { Connection } from "../connection.ts";
+import { unreachable } from "../sql/server-errors.ts";
+
+/** Rows as the server writes them: every value is text. */
+export type TextRow = Readonly<Record<string, string | null>>;
+
+/** Rows as the server sends them, with what it says about their columns. */
+export interface RawRows {
+  readonly fields: readonly FieldPacket[];
+  readonly rows: readonly (readonly (Buffer | null)[])[];
+}
+
+/** How a session reads and writes: as images need it, or as the server is set up for its users. */
+export type SessionMode = "own" | "user";
+
+const CONNECT_MS = 10_000;
+/** Locks are awaited so many seconds. */
+const LOCK_S = 10;
+const SETTINGS = `SET SESSION innodb_lock_wait_timeout = ${LOCK_S}, lock_wait_timeout = ${LOCK_S}, autocommit = 1,
+  foreign_key_checks = 1, unique_checks = 1, completion_type = 0`;
+/** Rows and the gaps between them stay as they were found; all our reads take locks, so that they see the latest. */
+const ISOLATION = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE";
+/** Images have one time zone; what was stored is written again as it is, checked afterwards. */
+const MODES: Readonly<Record<SessionMode, string>> = {
+  own: "SET SESSION time_zone = '+00:00', sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'",
+  user: "SET SESSION time_zone = DEFAULT, sql_mode = DEFAULT",
+};
+
+/** One connection. Whoever opens it closes it. */
+export class Session implements AsyncDisposable {
+  readonly #client: Client;
+  #mode: SessionMode = "user";
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Connects.
+   * @throws DatabaseError (`DATABASE`, reason `unreachable`), PlatformUnsupportedError without the client library.
+   */
+  static async open(connection: Connection): Promise<Session> {
+    const { createConnection } = await loadClient();
+    try {
+      const client = await createConnection({
+        ...targetOf(connection.address()),
+        charset: "utf8mb4_general_ci",
+        connectTimeout: CONNECT_MS,
+        // The rows that a statement changed, not those that it found.
+        flags: ["-FOUND_ROWS"],
+        rowsAsArray: true,
+        typeCast: (field) => field.buffer(),
+      });
+      // A connection that is cut while nobody waits for an answer is told by the next call.
+      client.on("error", () => undefined);
+      const session = new Session(client);
+      await session.execute(SETTINGS);
+      await session.execute(ISOLATION);
+      return session;
+    } catch (cause) {
+      throw unreachable(connection, cause, sqlStateOf(cause));
+    }
+  }
+
+  /** Lets the process end although the connection is open; the next statement waits for its answer all the same. */
+  rest(): void {
+    socketOf(this.#client)?.unref();
+  }
+
+  /** Sets how values are read and written from now on. */
+  async be(mode: SessionMode): Promise<void> {
+    if (this.#mode === mode) return;
+    await this.execute(MODES[mode]);
+    this.#mode = mode;
+  }
+
+  /** Runs one statement; the server itself refuses a second one in it. */
+  async query(text: string): Promise<RawRows> {
+    socketOf(this.#client)?.ref();
+    const [rows, fields] = await this.#client.query<RowDataPacket[][]>(text);
+    return {
+      // A statement that gives no rows says what it did instead.
+      fields: Array.isArray(rows) ? fields : [],
+      rows: Array.isArray(rows) ? (rows as unknown as (Buffer | null)[][]) : [],
+    };
+  }
+
+  /** Runs one statement that gives rows of text. */
+  async run(text: string): Promise<readonly TextRow[]> {
+    const { fields, rows } = await this.query(text);
+    return rows.map((row) =>
+      Object.fromEntries(fields.map(({ name }, at) => [name, row[at]?.toString("utf8") ?? null])),
+    );
+  }
+
+  /** Runs one statement for what it does. */
+  async execute(text: string): Promise<void> {
+    await this.query(text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // The server rolls back what is open; a connection that is lost already has nothing more to close.
+    await this.#client.end().catch(() => undefined);
+  }
+}
+
+/** A text as a literal, whatever is in it. */
+export function literal(text: string): string {
+  return `_utf8mb4 X'${Buffer.from(text, "utf8").toString("hex")}'`;
+}
+
+/** A name as it is quoted. */
+export function quoted(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
+}
+
+/** The server's code of an error; null when it is not the server's. */
+export function sqlStateOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || !("sqlState" in thrown)) return null;
+  return typeof thrown.sqlState === "string" ? thrown.sqlState : null;
+}
+
+/** The server's number of an error; null when it is not the server's. */
+export function errorNumberOf(thrown: unknown): number | null {
+  if (sqlStateOf(thrown) === null || !(thrown instanceof Error) || !("errno" in thrown))
+    return null;
+  return typeof thrown.errno === "number" ? thrown.errno : null;
+}
+
+/** The connection was killed, or the server goes down. */
+const ENDED = new Set([1053, 1927, 4031]);
+
+/** Whether an error says that the connection is gone. */
+export function isLost(thrown: unknown): boolean {
+  const number = errorNumberOf(thrown);
+  return number === null ? !(thrown instanceof DatabaseError) : ENDED.has(number);
+}
+
+/** Where a URL leads. */
+function targetOf(address: string): {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+} {
+  const { hostname, port, username, password, pathname } = new URL(address);
+  return {
+    host: decodeURIComponent(hostname).replaceAll(/^\[|\]$/g, ""),
+    port: port === "" ? 3306 : Number(port),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+  };
+}
+
+/** The socket below a client; its published types leave it out. */
+function socketOf(client: Client): { ref(): void; unref(): void } | undefined {
+  const { connection } = client as unknown as {
+    readonly connection: { readonly stream?: { ref(): void; unref(): void } };
+  };
+  return connection.stream;
+}
+
+async function loadClient(): Promise<typeof import("mysql2/promise")> {
+  try {
+    return await import("mysql2/promise");
+  } catch (cause) {
+    throw new PlatformUnsupportedError("The client library for MariaDB is not installed", {
+      data: { what: "mysql2", reason: "the package cannot be loaded" },
+      hint: "npm install mysql2",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import type { RowEffect } from "../log-entry.ts";
+import { type Row, effectOf } from "./rows.ts";
+import type { Table } from "./tables.ts";
+
+/** What happened to a table between two looks at all its rows. */
+export function wholeChanges(
+  table: Table,
+  before: readonly Row[],
+  after: readonly Row[],
+): readonly RowEffect[] {
+  return table.key.length > 0 ? byKey(table, before, after) : byContent(table, before, after);
+}
+
+function byKey(table: Table, before: readonly Row[], after: readonly Row[]): readonly RowEffect[] {
+  const now = new Map(after.map((row) => [JSON.stringify(row.key), row]));
+  const gone: Row[] = [];
+  const effects: RowEffect[] = [];
+  for (const row of before) {
+    const key = JSON.stringify(row.key);
+    const left = now.get(key);
+    now.delete(key);
+    if (left === undefined) gone.push(row);
+    else if (left.image !== row.image) effects.push(effectOf(table, row, left));
+  }
+  return [...effects, ...paired(table, gone, [...now.values()])];
+}
+
+/** Equal rows are one as good as the other. */
+function byContent(
+  table: Table,
+  before: readonly Row[],
+  after: readonly Row[],
+): readonly RowEffect[] {
+  const now = new Map<string, Row[]>();
+  for (const row of after) now.set(row.image, [...(now.get(row.image) ?? []), row]);
+  const gone = before.filter(({ image }) => now.get(image)?.pop() === undefined);
+  return paired(table, gone, [...now.values()].flat());
+}
+
+/**
+ * Rows that went and rows that came: as far as there are both, one is taken to have become the other, so that whoever
+ * refers to it can follow. Which one becomes which does not matter for the rows in the end.
+ */
+function paired(table: Table, gone: readonly Row[], come: readonly Row[]): readonly RowEffect[] {
+  const pairs = Math.min(gone.length, come.length);
+  return [
+    ...gone.slice(0, pairs).map((row, at) => effectOf(table, row, come[at] ?? null)),
+    ...gone.slice(pairs).map((row) => effectOf(table, row, null)),
+    ...come.slice(pairs).map((row) => effectOf(table, null, row)),
+  ];
+}

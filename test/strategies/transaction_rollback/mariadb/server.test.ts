@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { SandboxCreationError } from "../../../../src/index.ts";
+import { Connection } from "../../../../src/strategies/transaction_rollback/connection.ts";
+import { MariadbEngine } from "../../../../src/strategies/transaction_rollback/mariadb/engine.ts";
+import type { LoggedWrite } from "../../../../src/strategies/transaction_rollback/log-entry.ts";
+import type { TestDatabase } from "../../../support/database-server.ts";
+import { MariadbServer } from "../../../support/mariadb-server.ts";
+import { SHOP, makeGround } from "../fixture.ts";
+import { MARIADB, runServer } from "../servers.ts";
+
+const on = runServer(MARIADB);
+
+const SETUP =
+  "CREATE TABLE jobs (id int PRIMARY KEY, state text); INSERT INTO jobs VALUES (1, 'old')";
+const NAME = "coffer1:0123456789abcdef:01m7gn2z9gtj3vvx3q0dyy8mmy:0";
+
+function engineOf({ url }: TestDatabase): MariadbEngine {
+  return new MariadbEngine(new Connection("main", { url, passwordFile: null }), null);
+}
+
+async function logOf(engine: MariadbEngine): Promise<readonly LoggedWrite[]> {
+  const recorded = await engine.record([], "UPDATE jobs SET state = 'new'");
+  return [{ name: "job", at: "", ...recorded }];
+}
+
+describe("a transaction that stands prepared", () => {
+  it.each([
+    ["COMMIT", "1|new"],
+    ["ROLLBACK", "1|old"],
+  ] as const)(
+    "is settled by another process, with %s, although its owner is there and does nothing",
+    async (decision, row) => {
+      const ground = makeGround(on.server, SETUP);
+      const [owner, other] = [engineOf(ground.database), engineOf(ground.database)];
+      await owner.prepare(await logOf(owner), "forward", NAME);
+      expect(on.server.connections()).toHaveLength(1);
+      expect(await other.isPrepared(NAME)).toBe(true);
+      expect(await other.settle(NAME, decision)).toBe(true);
+      expect(ground.sql("SELECT * FROM jobs")).toEqual([row]);
+      expect(ground.prepared()).toEqual([]);
+      expect(await owner.isPrepared(NAME)).toBe(false);
+      expect(await owner.settle(NAME, decision)).toBe(false);
+      await expect.poll(() => on.server.connections()).toEqual([]);
+    },
+  );
+
+  it("is told from the one that takes it back, and from those of longer names", async () => {
+    const ground = makeGround(on.server, SETUP);
+    const engine = engineOf(ground.database);
+    const long = `coffer1:${"x".repeat(80)}:3`;
+    const log = await logOf(engine);
+    await engine.prepare(log, "forward", long);
+    expect(await engine.isPrepared(`${long}:back`)).toBe(false);
+    expect(await engine.isPrepared(NAME)).toBe(false);
+    expect(await engine.isPrepared(long)).toBe(true);
+    await engine.settle(long, "COMMIT");
+    await engine.prepare(log, "backward", `${long}:back`);
+    await engine.settle(`${long}:back`, "COMMIT");
+    expect(ground.sql("SELECT * FROM jobs")).toEqual(["1|old"]);
+  });
+
+  it("keeps others from its rows, which is told as a conflict with their paths", async () => {
+    const ground = makeGround(on.server, SETUP);
+    const engine = engineOf(ground.database);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("job", "UPDATE jobs SET state = 'other'");
+    await engine.prepare(await logOf(engine), "forward", NAME);
+    await expect(sandbox.commit()).rejects.toMatchObject({
+      code: "SANDBOX_CONFLICT",
+      data: { conflicts: [{ path: `${ground.schema}.jobs/1`, reason: "locked" }] },
+    });
+    await engine.settle(NAME, "ROLLBACK");
+    await sandbox.commit();
+    expect(ground.sql("SELECT * FROM jobs")).toEqual(["1|other"]);
+  }, 60_000);
+});
+
+describe("a server of MariaDB", () => {
+  it("is known again after a restart, and told from its other databases and other servers", async () => {
+    const { database } = makeGround(on.server, SETUP);
+    const facts = await engineOf(database).inspect();
+    expect(facts).toMatchObject({ engine: "mariadb", database: database.name, canPrepare: true });
+    await on.server.halt("fast");
+    await on.server.resume();
+    expect((await engineOf(database).inspect()).identity).toBe(facts.identity);
+    const second = on.server.createDatabase();
+    expect((await engineOf(second).inspect()).identity).not.toBe(facts.identity);
+    const mysql = { ...database, url: database.url.replace("mariadb:", "mysql:") };
+    expect((await engineOf(mysql).inspect()).identity).toBe(facts.identity);
+  });
+
+  it.each([
+    ["is read-only", "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0"],
+    ["has other quotes", "SET GLOBAL sql_mode = 'ANSI_QUOTES'", "SET GLOBAL sql_mode = DEFAULT"],
+  ])("that %s makes no sandbox", async (_why, spoil, mend) => {
+    const ground = makeGround(on.server, SETUP);
+    await using cofferdam = await ground.open();
+    on.server.sql("mysql", spoil);
+    const creating = cofferdam.create("plan", SHOP);
+    await expect(creating).rejects.toBeInstanceOf(SandboxCreationError);
+    await expect(creating).rejects.toMatchObject({
+      code: "SANDBOX_CREATION",
+      data: { stage: "server" },
+    });
+    on.server.sql("mysql", mend);
+    await cofferdam.create("plan", SHOP);
+  });
+
+  it("that does not tell its user what changed makes no sandbox", async () => {
+    const ground = makeGround(on.server, SETUP);
+    on.server.sql("mysql", `REVOKE PROCESS ON *.* FROM ${ground.database.role}@'127.0.0.1'`);
+    await using cofferdam = await ground.open();
+    await expect(cofferdam.create("plan", SHOP)).rejects.toMatchObject({
+      code: "SANDBOX_CREATION",
+      data: { stage: "server" },
+    });
+  });
+
+  it("with a binary log commits, and is told from one without", async () => {
+    await using other = await MariadbServer.start(
+      "--log-bin=binary",
+      "--sync-binlog=1",
+      "--binlog-format=STATEMENT",
+    );
+    const ground = makeGround(other, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write(
+      "job",
+      "UPDATE jobs SET state = 'new'; INSERT INTO jobs VALUES (2, 'more')",
+    );
+    await sandbox.commit();
+    await other.halt("immediate");
+    await other.resume();
+    expect(ground.sql("SELECT * FROM jobs ORDER BY id")).toEqual(["1|new", "2|more"]);
+    expect(other.prepared()).toEqual([]);
+    const twin = on.server.createDatabase();
+    const [here, there] = [
+      await engineOf(twin).inspect(),
+      await engineOf(ground.database).inspect(),
+    ];
+    expect(here.identity).not.toBe(there.identity);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { DatabaseError } from "../../../../src/index.ts";
+import { SHOP, makeGround, rowsOf } from "../fixture.ts";
+import { MARIADB, runServer } from "../servers.ts";
+
+const on = runServer(MARIADB);
+
+const SETUP = `CREATE TABLE items (id int AUTO_INCREMENT PRIMARY KEY, name varchar(40)); INSERT INTO items (name) VALUES ('one');
+  CREATE TABLE loose (id int PRIMARY KEY) ENGINE = MyISAM; CREATE TABLE quick (id int PRIMARY KEY) ENGINE = MEMORY;
+  CREATE TABLE shapes (id int PRIMARY KEY, form geometry); CREATE TABLE asian (id int PRIMARY KEY, text varchar(9) CHARACTER SET gbk);
+  CREATE TABLE past (id int PRIMARY KEY) WITH SYSTEM VERSIONING;
+  CREATE TABLE linked (id int PRIMARY KEY);
+  CREATE TABLE split (n int) PARTITION BY RANGE (n) (PARTITION a VALUES LESS THAN (10), PARTITION b VALUES LESS THAN MAXVALUE);
+  INSERT INTO split VALUES (1);
+  DELIMITER //
+  CREATE TRIGGER link AFTER INSERT ON linked FOR EACH ROW INSERT INTO loose VALUES (NEW.id) //
+  DELIMITER ;`;
+
+describe("statements that a sandbox of MariaDB cannot take", () => {
+  it.each([
+    ["COMMIT", "endsTransaction"],
+    ["/* hidden */ RoLlBaCk", "endsTransaction"],
+    ["BEGIN", "endsTransaction"],
+    ["START TRANSACTION", "endsTransaction"],
+    ["SAVEPOINT mine", "endsTransaction"],
+    ["XA END 'mine'", "endsTransaction"],
+    ["CREATE TABLE more (a int)", "endsTransaction"],
+    ["CREATE TRIGGER t BEFORE INSERT ON items FOR EACH ROW SET @a = 1", "endsTransaction"],
+    ["DROP TABLE items", "endsTransaction"],
+    ["ALTER TABLE items ADD COLUMN more int", "endsTransaction"],
+    ["TRUNCATE TABLE items", "endsTransaction"],
+    ["GRANT SELECT ON items TO somebody", "endsTransaction"],
+    ["LOCK TABLES items WRITE", "endsTransaction"],
+    ["ANALYZE TABLE items", "endsTransaction"],
+    ["CREATE TEMPORARY TABLE t (a int)", "session"],
+    ["SET autocommit = 1", "session"],
+    ["PREPARE p FROM 'COMMIT'", "session"],
+    ["EXECUTE IMMEDIATE 'COMMIT'", "session"],
+    ["SELECT * FROM items INTO OUTFILE 'somewhere'", "sideEffect"],
+    ["SELECT GET_LOCK('mine', 1)", "sideEffect"],
+    ["CALL mine()", "notCaptured"],
+    ["LOAD DATA INFILE 'somewhere' INTO TABLE items", "notCaptured"],
+    ["/*!50000 COMMIT */", "notCaptured"],
+    ["/*M! DROP TABLE items */", "notCaptured"],
+    ["INSERT DELAYED INTO items (name) VALUES ('late')", "notCaptured"],
+    ["INSERT INTO loose VALUES (1)", "notCaptured"],
+    ["UPDATE items, quick SET quick.id = 1", "notCaptured"],
+    ["INSERT INTO linked VALUES (1)", "notCaptured"],
+    ["INSERT INTO shapes VALUES (1, NULL)", "notCaptured"],
+    ["INSERT INTO asian VALUES (1, 'x')", "notCaptured"],
+    ["INSERT INTO past VALUES (1)", "notCaptured"],
+    ["DELETE FROM mysql.db", "notCaptured"],
+    ["DELETE items FROM items JOIN mysql.db", "notCaptured"],
+    ["INSERT INTO nowhere VALUES (1)", "failed"],
+    ["UPDATE items SET nothing = 1", "failed"],
+    ["INSERT INTO items (id) VALUES (1)", "failed"],
+    ["UPDATE items SET name = 'x' WHERE id = 1 AND", "failed"],
+  ])(
+    "such as %s are refused, and nothing of the script is kept (R98)",
+    async (statement, reason) => {
+      const ground = makeGround(on.server, SETUP);
+      await using cofferdam = await ground.open();
+      const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+      const writing = sandbox.write(
+        "script",
+        `INSERT INTO items (name) VALUES ('; two\\'s'); ${statement}`,
+      );
+      await expect(writing).rejects.toBeInstanceOf(DatabaseError);
+      await expect(writing).rejects.toMatchObject({
+        code: "DATABASE",
+        data: { reason, position: 2 },
+      });
+      expect((await sandbox.diff()).isEmpty).toBe(true);
+      expect(ground.sql("SELECT name FROM items; SELECT * FROM loose")).toEqual(["one"]);
+      expect(ground.prepared()).toEqual([]);
+    },
+  );
+
+  it("are told when the script could not be repeated", async () => {
+    const ground = makeGround(on.server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await expect(sandbox.write("move", "UPDATE split SET n = 50")).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "notCaptured" },
+    });
+    expect((await sandbox.diff()).isEmpty).toBe(true);
+  });
+
+  it("include every change that a read would make", async () => {
+    const ground = makeGround(
+      on.server,
+      `${SETUP}
+       DELIMITER //
+       CREATE FUNCTION spoil() RETURNS int BEGIN DELETE FROM items; RETURN 1; END //`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    for (const query of ["SELECT spoil()", "SELECT 1; DELETE FROM items"])
+      await expect(sandbox.read(query)).rejects.toMatchObject({
+        code: "DATABASE",
+        data: { reason: "failed" },
+      });
+    await expect(sandbox.read("SELECT 1 INTO DUMPFILE 'x'")).rejects.toMatchObject({
+      data: { reason: "sideEffect" },
+    });
+    const read = await sandbox.read(
+      "SELECT 'a//b' AS path, COUNT(*) AS n, 0.10 AS d, x'00' AS b, NULL AS u, b'101' + 0 AS f FROM items",
+    );
+    expect(Buffer.from(read).toString("utf8")).toBe(
+      '[{"path":"a//b","n":1,"d":0.10,"b":"0x00","u":null,"f":5}]\n',
+    );
+  });
+});
+
+describe("checkpoints of MariaDB", () => {
+  it("can be restored again and again, in any order (R95)", async () => {
+    const ground = makeGround(on.server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    const names = async (): Promise<unknown> =>
+      rowsOf(await sandbox.read("SELECT GROUP_CONCAT(name ORDER BY name) AS names FROM items"));
+    await sandbox.write("a", "INSERT INTO items (name) VALUES ('a')");
+    await sandbox.checkpoint("first");
+    await sandbox.write(
+      "b",
+      "INSERT INTO items (name) VALUES ('b'); DELETE FROM items WHERE name = 'one'",
+    );
+    await sandbox.checkpoint("second");
+    await sandbox.write("c", "UPDATE items SET name = CONCAT(name, '!')");
+    await sandbox.checkpoint("third");
+    await sandbox.restoreCheckpoint("second");
+    await sandbox.write("d", "INSERT INTO items (name) VALUES ('d')");
+    expect(await names()).toEqual([{ names: "a,b,d" }]);
+    await sandbox.restoreCheckpoint("first");
+    expect(await names()).toEqual([{ names: "a,one" }]);
+    await sandbox.restoreCheckpoint("third");
+    expect(await names()).toEqual([{ names: "a!,b!" }]);
+    await sandbox.restoreCheckpoint("first");
+    await sandbox.commit();
+    expect(ground.sql("SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
+  });
+});
