@@ -34,19 +34,20 @@ interface Arranged {
 
 /**
  * Disturbs a shape at its points, one fresh ground for each, and tells what was left. A sample has one fault at each of
- * its points; all points get every fault.
+ * its points, and at most so many where that is told; all points get every fault.
  */
 export async function disturb(
   shape: Shape,
   faults: readonly Fault[],
   settings: FaultSettings,
+  sampled?: number,
 ): Promise<Tally> {
   const began = Date.now();
   const points = await pointsOf(shape);
   const all = trialsOf(points, faults);
   const trials = settings.all
     ? shardOf(all, settings)
-    : sampleOf(points, faults, settings, shape.name);
+    : sampleOf(points, faults, settings, shape.name, sampled);
   const endings: Ending[] = [];
   const violations: string[] = [];
   let fired = 0;

@@ -21,14 +21,21 @@ it("lists the calls that change something in a folder, and what they change", as
   const folder = tempFolder();
   const points = await faultPoints(traced("say", folder));
   expect(points).toEqual([
-    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true },
-    { at: 2, call: "openat", paths: [join(folder, "made/draft")], mainThread: true },
-    { at: 3, call: "write", paths: [join(folder, "made/draft")], mainThread: true },
+    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true, inChild: false },
+    {
+      at: 2,
+      call: "openat",
+      paths: [join(folder, "made/draft")],
+      mainThread: true,
+      inChild: false,
+    },
+    { at: 3, call: "write", paths: [join(folder, "made/draft")], mainThread: true, inChild: false },
     {
       at: 4,
       call: "rename",
       paths: [join(folder, "made/draft"), join(folder, "made/final")],
       mainThread: true,
+      inChild: false,
     },
   ]);
 });

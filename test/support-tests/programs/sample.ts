@@ -6,6 +6,7 @@ const points = Array.from({ length }, (_, at) => ({
   call: "mkdir",
   paths: [],
   mainThread: true,
+  inChild: false,
 }));
 const sample = shift === undefined ? samplePoints(most)(points) : sampleOf(most, points, shift);
 const chosen = sample.map(({ at }) => at);

@@ -2,7 +2,15 @@
 // of any of its threads and children that changes something in the given folders. Other than with
 // strace, which counts for each thread, the same n is the same moment in each run.
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, openSync, readSync, readlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  readlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { posix } from "node:path";
 import { MUTATING_CALLS } from "./calls.ts";
 import { mutatingCallsFilter } from "./filter.ts";
@@ -60,7 +68,7 @@ for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
   }
   alive.add(notice.thread);
   // A child that was just being born when the others were killed.
-  if (report.fired && isDeadly) killIfThere(notice.thread);
+  if (report.fired && isDeadly && order.sparesChildren !== true) killIfThere(notice.thread);
   const call = callOf(notice);
   if (call?.entering === true && isFiltered === null) {
     // The gate is still closed: the first call of the program itself is met with the filter.
@@ -86,13 +94,16 @@ function meet(thread: number, call: AtCall): void {
   const paths = known.operands.map((operand) => pathOf(thread, call, operand));
   if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
   const kept = keeper?.keep();
-  report.points.push({ call: known.name, paths, mainThread: thread === pid, kept });
+  const inChild = !existsSync(`/proc/${pid}/task/${thread}`);
+  report.points.push({ call: known.name, paths, mainThread: thread === pid, inChild, kept });
   if (!isMet(known.name)) return;
   report.fired = true;
   if (order.stops === true) {
     // The call is still done; on its way back every thread stops.
     stopBy(pid ?? thread, thread);
     writeFileSync(stoppedFile(order.report), String(pid));
+  } else if (order.result === undefined && order.sparesChildren === true) {
+    killIfThere(pid);
   } else if (order.result === undefined) {
     // Together, as the end of a session would do it.
     for (const one of alive) killIfThere(one);

@@ -10,6 +10,8 @@ export interface TraceOrder {
   readonly also?: readonly number[];
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
+  /** Whether only the program itself is killed, and the children that it started go on. */
+  readonly sparesChildren?: boolean;
   /** Whether every later call that changes something gives back the same. */
   readonly lasting?: boolean;
   /** Whether the program is stopped there instead; its number is then in a file beside the report. */
@@ -36,6 +38,8 @@ export interface TraceReport {
     readonly call: string;
     readonly paths: readonly string[];
     readonly mainThread: boolean;
+    /** Whether a child of the program makes it, and not the program. */
+    readonly inChild: boolean;
     /** The number of the copies that show the disks before the call. */
     readonly kept?: number | undefined;
   }[];

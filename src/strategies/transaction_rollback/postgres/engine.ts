@@ -147,7 +147,11 @@ export class PostgresEngine implements DatabaseEngine {
     const held = this.#held.get(name);
     if (held !== undefined) {
       try {
-        if ((await held.run(LISTED, [name])).length > 0) return true;
+        if ((await held.run(LISTED, [name])).length > 0) {
+          // Should nobody settle it, this connection must not keep the process from ending.
+          held.rest();
+          return true;
+        }
       } catch {
         // The connection is lost: another one tells.
       }
