@@ -73,7 +73,8 @@ export async function disturb(
   };
 }
 
-async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
+/** The calls of an undisturbed run, from where the operation begins. */
+export async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
   const arranged = await arrange(shape);
   try {
     const all = await faultPoints(tracedProgram(arranged.ground, arranged.operation));

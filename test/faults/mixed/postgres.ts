@@ -33,8 +33,16 @@ const QUERY = `
   SELECT 'kind ' || id || ' ' || state AS line FROM kinds
   UNION ALL SELECT 'part ' || id || ' of ' || kind FROM parts ORDER BY line`;
 
+/** A database in which somebody else may be at work. */
+export interface PostgresMember extends WorldMember {
+  /** Somebody else writes into a row; false when it is locked. */
+  readonly writeRow: (ground: Ground, id: number) => boolean;
+  /** In which state it is when somebody has written into that row meanwhile. */
+  readonly stateBeside: (ground: Ground, id: number) => TreeState;
+}
+
 /** A database of PostgreSQL for each ground; one whose ground is gone is dropped. */
-export function postgres(server: PostgresServer, port = server.port): WorldMember {
+export function postgres(server: PostgresServer, port = server.port): PostgresMember {
   const template = server.createDatabase();
   server.sql(template, MAKE);
   return {
@@ -61,6 +69,27 @@ export function postgres(server: PostgresServer, port = server.port): WorldMembe
       const lines = rows.map(({ line }) => line);
       return stateOfRows(lines, ["old", "edited", "later"]);
     },
+    writeRow: (ground, id) => {
+      const write = `SET lock_timeout = '300ms'; UPDATE kinds SET state = 'theirs' WHERE id = ${id}`;
+      try {
+        server.sql(databaseOf(ground, template), write);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    stateBeside: (ground, id) => {
+      const lines = rowsOf(server, ground, template);
+      const theirs = `kind ${id} theirs`;
+      if (!lines.includes(theirs)) throw new Error(`a row is lost: ${lines.join(", ")}`);
+      const possible = (["old", "edited"] as const).filter((state) => {
+        const expected = ROWS[state].map((line) =>
+          line.startsWith(`kind ${id} `) ? theirs : line,
+        );
+        return expected.join("\n") === lines.join("\n");
+      });
+      return possible[0] ?? stateOfRows(lines, []);
+    },
     look: (ground) => rowsOf(server, ground, template).join("\n"),
     unsettled: (ground) => preparedIn(server, databaseOf(ground, template).name),
     leftovers: (ground) => {
@@ -72,10 +101,7 @@ export function postgres(server: PostgresServer, port = server.port): WorldMembe
 }
 
 /** The database of a ground, which is named after it. */
-export function databaseOf(
-  { folder }: Pick<Ground, "folder">,
-  template: TestDatabase,
-): TestDatabase {
+function databaseOf({ folder }: Pick<Ground, "folder">, template: TestDatabase): TestDatabase {
   return { ...template, name: basename(folder) };
 }
 

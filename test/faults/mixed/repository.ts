@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { basename, join } from "node:path";
 import { git } from "../../strategies/git_worktree/checkout.ts";
 import { run, shell } from "../../strategies/shell.ts";
 import { type Oracle, oracleDifferences, takeOracle } from "../../support/oracle.ts";
@@ -31,8 +31,14 @@ interface CheckoutState {
   readonly facts: ReadonlyMap<string, string>;
 }
 
+/** A repository in which somebody else may be at work. */
+export interface RepositoryMember extends WorldMember {
+  /** In which state it is when somebody has done this meanwhile, whichever of both came first. */
+  readonly stateBeside: (script: string) => (ground: Ground) => TreeState;
+}
+
 /** A git repository with work of its user in the checkout; the template of it is made below a folder. */
-export function repository(folder: string): WorldMember {
+export function repository(folder: string): RepositoryMember {
   const [plain, worked] = [join(folder, "plain"), join(folder, "worked")];
   mkdirSync(plain);
   shell(plain, MAKE);
@@ -46,7 +52,7 @@ export function repository(folder: string): WorldMember {
   const committed = copyOf(plain, "committed", `${EDITS.edited}; git add -A; git commit -qm edits`);
   const real = {
     old: checkoutState(copyOf(plain, "worked", WORK), tip),
-    edited: checkoutState(copyOf(committed, "committed-and-worked", WORK), tip),
+    edited: checkoutState(copyOf(committed, "new", WORK), tip),
   };
   const later = copyOf(committed, "later", EDITS.later);
   const inSandbox = {
@@ -70,6 +76,17 @@ export function repository(folder: string): WorldMember {
       const now = filesOf(await sandbox.getPath());
       return matching(inSandbox, (expected) => fileDifferences(expected, now));
     },
+    stateBeside: (script) => {
+      const beside = mkdtempSync(join(folder, "beside-"));
+      const expected = {
+        old: checkoutState(copyOf(worked, `${basename(beside)}/old`, script), null),
+        edited: checkoutState(copyOf(join(folder, "new"), `${basename(beside)}/new`, script), null),
+      };
+      return (ground) => {
+        const now = checkoutState(placeOf(ground), null);
+        return matching(expected, (wanted) => differences(wanted, now));
+      };
+    },
     unsettled: (ground) => unsettledIn(placeOf(ground)),
     leftovers: (ground) => leftIn(placeOf(ground)),
   };
@@ -80,8 +97,9 @@ export function placeOf({ folder }: Pick<Ground, "folder">): string {
   return join(folder, "repository/real");
 }
 
-function checkoutState(root: string, tip: string): CheckoutState {
-  const said = look(root, tip).split("\n--\n");
+/** Commits are counted from the tip before; without one it does not matter in which order they came. */
+function checkoutState(root: string, tip: string | null): CheckoutState {
+  const said = look(root, tip ?? "HEAD").split("\n--\n");
   const facts = new Map(FACTS.map(([name], at) => [name, said[at] ?? ""]));
   return { files: filesOf(root), facts };
 }
@@ -104,7 +122,7 @@ const FACTS = [
 /** Asks all of it without taking a lock or writing anything, as a user's prompt would. */
 function look(root: string, tip: string): string {
   const commands = FACTS.map(([, command]) => command);
-  const script = `set -eu; export GIT_OPTIONAL_LOCKS=0; ${commands.join("; echo --; ")}`;
+  const script = `set -eu; export GIT_OPTIONAL_LOCKS=0; ${commands.join("; echo; echo --; ")}`;
   return run("sh", ["-c", script, "sh", tip], root);
 }
 

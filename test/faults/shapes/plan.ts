@@ -156,7 +156,7 @@ async function settledEnding(
 }
 
 /** The outcome that was told; an error without a report is from before anything. */
-function outcomeOf({ committed, error }: Told): PlanOutcome {
+export function outcomeOf({ committed, error }: Told): PlanOutcome {
   const data = (error?.data ?? {}) as { readonly report?: { readonly outcome: PlanOutcome } };
   return committed ?? data.report?.outcome ?? "refused";
 }

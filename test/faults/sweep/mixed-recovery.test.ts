@@ -1,10 +1,10 @@
 import { defineSweep } from "../define-sweep.ts";
-import { useMixedWorld } from "../mixed/use-mixed-world.ts";
+import { useMixed } from "../mixed/use-mixed.ts";
 import { faultSettings } from "../settings.ts";
 import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import { MOMENTS, type Moment, recoveryShape } from "../shapes/recovery.ts";
 
-const world = useMixedWorld();
+const mixed = useMixed();
 const { all, seed } = faultSettings();
 const moments: readonly Moment[] = Object.values(MOMENTS);
 /** A sample has one of them in each run. */
@@ -15,7 +15,7 @@ for (const moment of chosen) {
     `recovery of ${moment.name} of directories, a repository and databases survives its own end (R220)`,
     (template) => {
       const shapeOf = moment.of === "commit" ? planCommitShape : planUndoShape;
-      return recoveryShape(moment, shapeOf(template, world()));
+      return recoveryShape(moment, shapeOf(template, mixed().world));
     },
     { sampled: 1, hasChildren: true },
   );

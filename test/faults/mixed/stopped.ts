@@ -1,0 +1,36 @@
+import { type FaultPoint, type StoppedRun, runUntil } from "../../support/faults.ts";
+import { removeFolder } from "../../support/remove-folder.ts";
+import type { Ground } from "../ground.ts";
+import type { Ending, Shape } from "../shape.ts";
+import { tracedProgram } from "../traced-program.ts";
+
+const ATTEMPTS = 4;
+
+/** What is done while an operation stands still at a call, and what came of it; null when it stands elsewhere. */
+export type Meanwhile = (ground: Ground, owner: StoppedRun) => Promise<Ending | null>;
+
+/** Lets an operation stand still after a call, on a ground of its own, and sees to its end. */
+export async function whileStopped(
+  shape: Shape,
+  { at, call }: Pick<FaultPoint, "at" | "call">,
+  work: Meanwhile,
+): Promise<Ending> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const ground = shape.makeGround();
+    try {
+      const operation = await shape.arrange(ground);
+      const owner = await runUntil(tracedProgram(ground, operation), { at });
+      if (owner === null) continue;
+      try {
+        const ending = await work(ground, owner);
+        if (ending !== null) return ending;
+      } finally {
+        owner.kill();
+        await owner.result;
+      }
+    } finally {
+      removeFolder(ground.folder);
+    }
+  }
+  throw new Error(`${at} ${call} was missed ${ATTEMPTS} times`);
+}
