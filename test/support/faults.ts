@@ -94,13 +94,17 @@ export interface StoppedRun {
   readonly result: Promise<FaultedRun>;
 }
 
-/** Runs the program until it has done a call, and stops it there with SIGSTOP; null when it never comes there. */
+/**
+ * Runs the program until it has done a call, and stops it there with SIGSTOP; null when it never comes there. With
+ * `sparesChildren` the program is killed instead, and its child, which makes the call, is the one that stands still.
+ */
 export async function runUntil(
   traced: TracedProgram,
   point: Pick<FaultPoint, "at">,
+  { sparesChildren = false }: { readonly sparesChildren?: boolean } = {},
 ): Promise<StoppedRun | null> {
   let report = "";
-  const result = runTraced(traced, { at: point.at, stops: true }, (file) => {
+  const result = runTraced(traced, { at: point.at, stops: true, sparesChildren }, (file) => {
     report = file;
   });
   const end = result.then(() => "ended" as const);

@@ -9,17 +9,18 @@ const ATTEMPTS = 4;
 /** What is done while an operation stands still at a call, and what came of it; null when it stands elsewhere. */
 export type Meanwhile = (ground: Ground, owner: StoppedRun) => Promise<Ending | null>;
 
-/** Lets an operation stand still after a call, on a ground of its own, and sees to its end. */
+/** Lets an operation, or its child when it is killed itself, stand still after a call, on a ground of its own, and sees to its end. */
 export async function whileStopped(
   shape: Shape,
   { at, call }: Pick<FaultPoint, "at" | "call">,
   work: Meanwhile,
+  how: { readonly sparesChildren?: boolean } = {},
 ): Promise<Ending> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const ground = shape.makeGround();
     try {
       const operation = await shape.arrange(ground);
-      const owner = await runUntil(tracedProgram(ground, operation), { at });
+      const owner = await runUntil(tracedProgram(ground, operation), { at }, how);
       if (owner === null) continue;
       try {
         const ending = await work(ground, owner);

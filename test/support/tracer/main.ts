@@ -6,6 +6,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readFileSync,
   readSync,
   readlinkSync,
   writeFileSync,
@@ -100,8 +101,10 @@ function meet(thread: number, call: AtCall): void {
   report.fired = true;
   if (order.stops === true) {
     // The call is still done; on its way back every thread stops.
-    stopBy(pid ?? thread, thread);
-    writeFileSync(stoppedFile(order.report), String(pid));
+    const stopped = order.sparesChildren === true ? processOf(thread) : (pid ?? thread);
+    stopBy(stopped, thread);
+    if (order.sparesChildren === true) killIfThere(pid);
+    writeFileSync(stoppedFile(order.report), String(stopped));
   } else if (order.result === undefined && order.sparesChildren === true) {
     killIfThere(pid);
   } else if (order.result === undefined) {
@@ -171,6 +174,11 @@ function textAt(thread: number, address: bigint): string {
 
 function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+function processOf(thread: number): number {
+  const status = readFileSync(`/proc/${thread}/status`, "latin1");
+  return Number(/^Tgid:\s*(\d+)$/m.exec(status)?.[1] ?? thread);
 }
 
 function killIfThere(thread: number | undefined): void {

@@ -14,7 +14,10 @@ export interface TraceOrder {
   readonly sparesChildren?: boolean;
   /** Whether every later call that changes something gives back the same. */
   readonly lasting?: boolean;
-  /** Whether the program is stopped there instead; its number is then in a file beside the report. */
+  /**
+   * Whether the program is stopped there instead; its number is then in a file beside the report. Where children are
+   * spared, the one that makes the call is stopped and the program is killed.
+   */
   readonly stops?: boolean;
   /** What is kept of disks on the way. */
   readonly keep?: KeepOrder;
