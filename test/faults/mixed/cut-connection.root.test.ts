@@ -10,7 +10,7 @@ import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import type { Ending, Shape } from "../shape.ts";
 import { tracedProgram } from "../traced-program.ts";
 import { type Template, makeTemplate } from "../tree.ts";
-import { tryEach } from "./try-each.ts";
+import { allOrOne, tryEach } from "./try-each.ts";
 import { useMixed } from "./use-mixed.ts";
 
 const HOURS = 3_600_000;
@@ -52,16 +52,21 @@ async function messagesOf(shape: Shape): Promise<number> {
   return count;
 }
 
-for (const [what, shapeOf] of Object.entries({ commit: planCommitShape, undo: planUndoShape })) {
+for (const [what, shapeOf] of allOrOne(
+  Object.entries({
+    "a commit": planCommitShape,
+    "an undo": planUndoShape,
+  }),
+)) {
   test(
-    `a connection that is cut at any message of a ${what} leaves all old or all new, and that is told (R94)`,
+    `a connection that is cut at any message of ${what} leaves all old or all new, and that is told (R94)`,
     async () => {
       const shape = shapeOf(template, mixed().world);
       const count = await messagesOf(shape);
       const ways = Array.from({ length: count }, (_, at) => at).flatMap((at) =>
         (["before", "after"] as const).map((when) => ({ at, when })),
       );
-      const name = `the connection to the server is cut in a ${what}`;
+      const name = `the connection to the server is cut in ${what}`;
       await tryEach({ name, ways, few: 1 }, (way) => {
         const firedBefore = mixed().proxy.fired;
         return operate(shape, way, (ground, told) => {

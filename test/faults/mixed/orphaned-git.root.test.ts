@@ -7,7 +7,7 @@ import { judgeGround } from "../judge-ground.ts";
 import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import { type Template, makeTemplate } from "../tree.ts";
 import { whileStopped } from "./stopped.ts";
-import { tryEach } from "./try-each.ts";
+import { allOrOne, tryEach } from "./try-each.ts";
 import { useMixed } from "./use-mixed.ts";
 
 const HOURS = 3_600_000;
@@ -18,14 +18,19 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(template.folder));
 
-for (const [what, shapeOf] of Object.entries({ commit: planCommitShape, undo: planUndoShape })) {
+for (const [what, shapeOf] of allOrOne(
+  Object.entries({
+    "a commit": planCommitShape,
+    "an undo": planUndoShape,
+  }),
+)) {
   test(
-    `a git that outlives the process of a ${what}, and its recovery, changes nothing that is settled (R219)`,
+    `a git that outlives the process of ${what}, and its recovery, changes nothing that is settled (R219)`,
     async () => {
       const { world } = mixed();
       const shape = shapeOf(template, world);
       const ways = (await pointsOf(shape)).filter(({ inChild }) => inChild);
-      const name = `a git that outlives the process of a ${what}`;
+      const name = `a git that outlives the process of ${what}`;
       await tryEach({ name, ways, few: 1 }, (point) =>
         whileStopped(
           shape,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, test } from "vitest";
-import type { FaultPoint, StoppedRun } from "../../support/faults.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FaultPoint, type StoppedRun, runWithFault } from "../../support/faults.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { pointsOf, toldBy } from "../disturb.ts";
 import { type Ground, openGround } from "../ground.ts";
@@ -10,6 +10,7 @@ import { judgeGround } from "../judge-ground.ts";
 import type { Told } from "../order.ts";
 import { outcomeOf, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import type { Ending, Shape } from "../shape.ts";
+import { tracedProgram } from "../traced-program.ts";
 import { type Template, makeTemplate } from "../tree.ts";
 import { whileStopped } from "./stopped.ts";
 import { tryEach } from "./try-each.ts";
@@ -104,7 +105,7 @@ test(
       commit: OPERATIONS.commit(template, mixed().world),
       undo: OPERATIONS.undo(template, mixed().world),
     };
-    const ways = { name: "the server is killed around the decision", ways: WAYS, few: 2 };
+    const ways = { name: "the server is killed around the decision", ways: WAYS, few: 1 };
     await tryEach(ways, async (way) => {
       const shape = shapes[way.of];
       const point = momentOf(await pointsOf(shape), way.when);
@@ -115,3 +116,27 @@ test(
   },
   HOURS,
 );
+
+test("a process that leaves a decided commit to recovery ends by itself, with its connections", async () => {
+  const shape = planCommitShape(template, mixed().world);
+  const points = await pointsOf(shape);
+  const decided = points.slice(points.indexOf(momentOf(points, "after")));
+  const point = decided.find(
+    ({ call, paths }) => call === "fsync" && /\/state\/tx\/[^/]+$/.test(paths[0] ?? ""),
+  );
+  assert.ok(point !== undefined);
+  const ground = shape.makeGround();
+  try {
+    const traced = tracedProgram(ground, await shape.arrange(ground));
+    // The name of the decision is there, but nobody can say that it is on disk.
+    const run = await runWithFault(traced, point, { error: "EIO" });
+    expect(run).toMatchObject({ fired: true, signal: null });
+    const told = toldBy(run);
+    expect(told).toMatchObject({ outcome: "failed" });
+    expect(told === null ? null : outcomeOf(told)).toBe("in-doubt");
+    const scene = { ground, told, ref: null, isBrief: true };
+    expect(await judgeGround(shape.judge, scene)).toBe("new");
+  } finally {
+    removeFolder(ground.folder);
+  }
+});

@@ -3,6 +3,12 @@ import type { Ending } from "../shape.ts";
 import { settleTally } from "../tally.ts";
 import { shardOf } from "../trials.ts";
 
+/** All of a list; in a sample the one that the seed chooses, so that every run takes another one. */
+export function allOrOne<T>(list: readonly T[]): readonly T[] {
+  const { all, seed } = faultSettings();
+  return all ? list : list.slice(seed % list.length).slice(0, 1);
+}
+
 /** Something that is tried in many ways. */
 export interface Trials<T> {
   /** For people. */

@@ -13,7 +13,7 @@ defineSweep(
 defineSweep(
   "an undo of such a commit takes all of it back or nothing (R219)",
   (template) => planUndoShape(template, mixed().world),
-  { sampled: 2, hasChildren: true },
+  { sampled: 1, hasChildren: true },
 );
 defineSweep(
   "a checkpoint of such a plan is kept whole or not at all (R207)",
