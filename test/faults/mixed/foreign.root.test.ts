@@ -84,8 +84,10 @@ for (const [what, foreign] of allOrOne(Object.entries(FOREIGN))) {
       await tryEach(
         { name: `a foreign commit and a foreign row, of ${what}`, ways: points, few: 1 },
         (point) =>
-          whileStopped(shape, point, (ground, owner) =>
-            workBeside(mixed(), foreign, stateBeside, { ground, owner }),
+          whileStopped(
+            shape,
+            () => Promise.resolve(point),
+            (ground, owner) => workBeside(mixed(), foreign, stateBeside, { ground, owner }),
           ),
       );
     },

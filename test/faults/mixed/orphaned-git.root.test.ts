@@ -34,7 +34,7 @@ for (const [what, shapeOf] of allOrOne(
       await tryEach({ name, ways, few: 1 }, (point) =>
         whileStopped(
           shape,
-          point,
+          () => Promise.resolve(point),
           async (ground, orphan) => {
             {
               await using coffer = await openGround(ground);

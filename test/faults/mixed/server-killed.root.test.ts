@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type FaultPoint, type StoppedRun, runWithFault } from "../../support/faults.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { pointsOf, toldBy } from "../disturb.ts";
@@ -106,37 +106,50 @@ test(
       undo: OPERATIONS.undo(template, mixed().world),
     };
     const ways = { name: "the server is killed around the decision", ways: WAYS, few: 1 };
-    await tryEach(ways, async (way) => {
+    await tryEach(ways, (way) => {
       const shape = shapes[way.of];
-      const point = momentOf(await pointsOf(shape), way.when);
-      return whileStopped(shape, point, (ground, owner) =>
-        killServer(mixed(), shape, way, { ground, owner }),
+      return whileStopped(
+        shape,
+        async () => momentOf(await pointsOf(shape), way.when),
+        (ground, owner) => killServer(mixed(), shape, way, { ground, owner }),
       );
     });
   },
   HOURS,
 );
 
-test("a process that leaves a decided commit to recovery ends by itself, with its connections", async () => {
-  const shape = planCommitShape(template, mixed().world);
+const isSyncOfDecision = ({ call, paths }: FaultPoint): boolean =>
+  call === "fsync" && /\/state\/tx\/[^/]+$/.test(paths[0] ?? "");
+
+/** Lets the sync of the decision fail: its name is there, but nobody can say that it is on disk. */
+async function failToSyncDecision(shape: Shape, ground: Ground): Promise<Told | null> {
   const points = await pointsOf(shape);
   const decided = points.slice(points.indexOf(momentOf(points, "after")));
-  const point = decided.find(
-    ({ call, paths }) => call === "fsync" && /\/state\/tx\/[^/]+$/.test(paths[0] ?? ""),
-  );
-  assert.ok(point !== undefined);
-  const ground = shape.makeGround();
-  try {
-    const traced = tracedProgram(ground, await shape.arrange(ground));
-    // The name of the decision is there, but nobody can say that it is on disk.
-    const run = await runWithFault(traced, point, { error: "EIO" });
-    expect(run).toMatchObject({ fired: true, signal: null });
-    const told = toldBy(run);
-    expect(told).toMatchObject({ outcome: "failed" });
-    expect(told === null ? null : outcomeOf(told)).toBe("in-doubt");
+  const { at } = decided.find(isSyncOfDecision) ?? { at: 0 };
+  const traced = tracedProgram(ground, await shape.arrange(ground));
+  const run = await runWithFault(traced, { at }, { error: "EIO" });
+  const met = run.points[at - 1];
+  return run.fired && met !== undefined && isSyncOfDecision(met) ? toldBy(run) : null;
+}
+
+test(
+  "a process that leaves a decided commit to recovery ends by itself, with its connections",
+  async () => {
+    const shape = planCommitShape(template, mixed().world);
+    let ground = shape.makeGround();
+    onTestFinished(() => removeFolder(ground.folder));
+    let told = await failToSyncDecision(shape, ground);
+    // The number of a call may differ by what the machine does besides.
+    for (let attempt = 2; told === null && attempt <= 6; attempt++) {
+      removeFolder(ground.folder);
+      ground = shape.makeGround();
+      told = await failToSyncDecision(shape, ground);
+    }
+    assert.ok(told !== null);
+    expect(told.outcome).toBe("failed");
+    expect(outcomeOf(told)).toBe("in-doubt");
     const scene = { ground, told, ref: null, isBrief: true };
     expect(await judgeGround(shape.judge, scene)).toBe("new");
-  } finally {
-    removeFolder(ground.folder);
-  }
-});
+  },
+  HOURS,
+);
