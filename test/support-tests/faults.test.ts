@@ -121,6 +121,29 @@ it("says so when there was nothing to stop at", async () => {
   expect(await runUntil(traced("say", tempFolder()), { at: 5 })).toBeNull();
 });
 
+it("kills the program with its children, or without them", async () => {
+  const [together, alone] = [tempFolder(), tempFolder()];
+  const killed = await runWithFault(traced("with-child", together), { at: 2 }, { signal: "KILL" });
+  expect(killed).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(killed.points.map(({ inChild }) => inChild)).toEqual([false, true]);
+  expect(readdirSync(together)).toEqual(["before"]);
+  const fault = { signal: "KILL", sparesChildren: true } as const;
+  const orphaned = await runWithFault(traced("with-child", alone), { at: 2 }, fault);
+  expect(orphaned).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(readdirSync(alone).toSorted()).toEqual(["before", "one", "two"]);
+});
+
+it("stops a child after a call when the program is killed, and lets it go on", async () => {
+  const folder = tempFolder();
+  const child = traced("with-child", folder);
+  const run = await runUntil(child, { at: 2 }, { sparesChildren: true });
+  expect(run).not.toBeNull();
+  expect(readdirSync(folder).toSorted()).toEqual(["before", "one"]);
+  run?.goOn();
+  expect(await run?.result).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(readdirSync(folder).toSorted()).toEqual(["before", "one", "two"]);
+});
+
 it("leaves calls out that seem to succeed", async () => {
   const folder = tempFolder();
   const run = await runWithout(traced("say", folder), [{ at: 4 }]);
