@@ -14,13 +14,13 @@ import { fileURLToPath } from "node:url";
 import { addResults } from "./faults/add-results.mjs";
 
 const FOLDERS = {
-  crash: "test/faults/sweep",
-  errno: "test/faults/sweep",
-  power: "test/faults/power",
-  race: "test/faults/race",
-  soak: "test/faults/soak",
+  crash: ["test/faults/sweep"],
+  errno: ["test/faults/sweep"],
+  power: ["test/faults/power"],
+  race: ["test/faults/race", "test/faults/mixed"],
+  soak: ["test/faults/soak"],
 };
-const SAMPLED = ["crash", "power"].map((suite) => FOLDERS[suite]);
+const SAMPLED = ["crash", "power"].flatMap((suite) => FOLDERS[suite]);
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Tests that try many points one after the other, by the beginnings of their paths. */
 const SWEEPING = JSON.parse(readFileSync(join(root, "scripts/faults/sweeping.json"), "utf8"));
@@ -45,7 +45,7 @@ const folder = mkdtempSync(join(tmpdir(), "cofferdam-faults-"));
 settings.record = join(folder, "tallies");
 console.log(`points are chosen by seed ${settings.seed}`);
 
-const wanted = settings.suite === undefined ? [...SAMPLED, ...SWEEPING] : [FOLDERS[settings.suite]];
+const wanted = settings.suite === undefined ? [...SAMPLED, ...SWEEPING] : FOLDERS[settings.suite];
 const files = passed.some((argument) => argument.includes("test/faults/"))
   ? passed
   : [...passed, ...wanted];

@@ -17,10 +17,23 @@ const FAULTS: readonly Fault[] = [
   { error: "EROFS", lasting: true },
 ];
 const SAMPLED: readonly Fault[] = [...FAULTS.slice(0, 1), ...FAULTS.slice(0, 1), ...FAULTS];
+const ALONE: Fault = { signal: "KILL", sparesChildren: true };
 const HOURS = 3_600_000;
 
+/** What is special about a sweep. */
+export interface SweepOptions {
+  /** How many points a sample takes at most; a tenth of them unless given. */
+  readonly sampled?: number;
+  /** Whether the operation starts programs, which may outlive it. */
+  readonly hasChildren?: boolean;
+}
+
 /** Tests a shape: whatever disturbs it, it ends as if never begun or as if undisturbed, and is told so. */
-export function defineSweep(title: string, makeShape: (template: Template) => Shape): void {
+export function defineSweep(
+  title: string,
+  makeShape: (template: Template) => Shape,
+  { sampled, hasChildren = false }: SweepOptions = {},
+): void {
   let template: Template;
   beforeAll(() => {
     template = makeTemplate();
@@ -31,13 +44,14 @@ export function defineSweep(title: string, makeShape: (template: Template) => Sh
     async () => {
       const settings = faultSettings();
       const shape = makeShape(template);
+      const more = hasChildren ? [ALONE] : [];
       const rounds = settings.all
-        ? FAULTS.filter(isMeant(settings)).map((fault) => [fault])
-        : [SAMPLED.filter(isMeant(settings))];
+        ? [...FAULTS, ...more].filter(isMeant(settings)).map((fault) => [fault])
+        : [[...SAMPLED, ...more].filter(isMeant(settings))];
       const failures: unknown[] = [];
       for (const faults of rounds) {
         try {
-          settleTally(await disturb(shape, faults, settings), settings);
+          settleTally(await disturb(shape, faults, settings, sampled), settings);
         } catch (error) {
           // The other faults are tried all the same.
           failures.push(error);

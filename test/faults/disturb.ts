@@ -34,19 +34,20 @@ interface Arranged {
 
 /**
  * Disturbs a shape at its points, one fresh ground for each, and tells what was left. A sample has one fault at each of
- * its points; all points get every fault.
+ * its points, and at most so many where that is told; all points get every fault.
  */
 export async function disturb(
   shape: Shape,
   faults: readonly Fault[],
   settings: FaultSettings,
+  sampled?: number,
 ): Promise<Tally> {
   const began = Date.now();
   const points = await pointsOf(shape);
   const all = trialsOf(points, faults);
   const trials = settings.all
     ? shardOf(all, settings)
-    : sampleOf(points, faults, settings, shape.name);
+    : sampleOf(points, faults, settings, shape.name, sampled);
   const endings: Ending[] = [];
   const violations: string[] = [];
   let fired = 0;
@@ -72,7 +73,8 @@ export async function disturb(
   };
 }
 
-async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
+/** The calls of an undisturbed run, from where the operation begins. */
+export async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
   const arranged = await arrange(shape);
   try {
     const all = await faultPoints(tracedProgram(arranged.ground, arranged.operation));

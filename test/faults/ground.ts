@@ -16,6 +16,20 @@ export interface Ground {
   readonly subject: Subject;
   readonly template: Template;
   readonly resource: Resource;
+  /** Configuration with connections; none unless given. */
+  readonly config?: string;
+  /** What belongs to the ground and lies outside of its folder; nothing unless given. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** What lies outside of a ground's folder, such as the rows of a database. */
+export interface Elsewhere {
+  /** All of it; equal texts mean that nothing of it changed. */
+  readonly look: () => string;
+  /** What nobody may leave when everything is settled, whether sandboxes are there or not. */
+  readonly unsettled: () => readonly string[];
+  /** What nobody may leave when there is no sandbox any more. */
+  readonly leftovers: () => readonly string[];
 }
 
 /** Where a ground may hold a second tree, on a device of its own. */
@@ -51,8 +65,12 @@ export function groundAt(folder: string, subject: Subject, template: Template): 
 }
 
 /** Opens the state directory of a ground, which recovers what was interrupted there. */
-export function openGround({ state }: Ground): Promise<Cofferdam> {
-  return openCofferdam({ stateDirectory: state, config: false, strategies: OWN_STRATEGIES });
+export function openGround({ state, config }: Ground): Promise<Cofferdam> {
+  return openCofferdam({
+    stateDirectory: state,
+    config: config ?? false,
+    strategies: OWN_STRATEGIES,
+  });
 }
 
 /** A sandbox of the tree without any edit. */
@@ -90,7 +108,7 @@ export async function editLater(ground: Ground, coffer: Cofferdam, ref: SandboxR
 
 /** In which state the real tree is; throws with the differences when it is a mixture. */
 export function stateOfResource(ground: Ground): TreeState {
-  return stateOf(ground, ground.resource.location, ["old", "edited"]);
+  return treeStateOf(ground, ground.resource.location, ["old", "edited"]);
 }
 
 /** In which state the sandbox is as other programs see it. */
@@ -99,10 +117,15 @@ export async function stateOfSandbox(
   coffer: Cofferdam,
   ref: SandboxRef,
 ): Promise<TreeState> {
-  return stateOf(ground, await coffer.sandbox(ref).getPath(), ["old", "edited", "later"]);
+  return treeStateOf(ground, await coffer.sandbox(ref).getPath(), ["old", "edited", "later"]);
 }
 
-function stateOf(ground: Ground, folder: string, possible: readonly TreeState[]): TreeState {
+/** In which of the possible states a folder is; throws with the differences when it is a mixture. */
+export function treeStateOf(
+  ground: Ground,
+  folder: string,
+  possible: readonly TreeState[],
+): TreeState {
   const now = takeOracle(folder);
   const expected = ground.template.states[ground.subject.edits];
   const differences = possible.map((state) => {

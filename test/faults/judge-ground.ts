@@ -16,11 +16,13 @@ export async function judgeGround(
   const { recovery } = coffer.opening;
   if (recovery?.complete === false) throw new Error(`not recovered: ${JSON.stringify(recovery)}`);
   await expectSettled(ground, coffer);
+  assert.deepEqual(ground.elsewhere?.unsettled() ?? [], []);
   const ending = await judge({ ...scene, coffer });
   for (const { ref: left } of await coffer.list()) await coffer.sandbox(left).cleanup();
   const own = [ground.folder, join(ground.folder, OTHER_DEVICE)];
   const mounts = mountsBelow(ground.folder).filter((point) => !own.includes(point));
-  const leftovers = [...leftOn(ground), ...mounts];
+  const elsewhere = ground.elsewhere?.leftovers() ?? [];
+  const leftovers = [...leftOn(ground), ...mounts, ...elsewhere];
   if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(", ")}`);
   return ending;
 }
@@ -28,11 +30,15 @@ export async function judgeGround(
 const NOTHING_RECOVERED = { transactions: [], sandboxes: [], complete: true };
 
 /** A second recovery finds nothing to do and changes nothing. */
-async function expectSettled({ folder }: Ground, coffer: Cofferdam): Promise<void> {
-  const before = everythingBelow(folder);
+async function expectSettled(ground: Ground, coffer: Cofferdam): Promise<void> {
+  const before = everythingOf(ground);
   const { transactions, sandboxes, complete } = await coffer.recover();
   assert.deepEqual({ transactions, sandboxes, complete }, NOTHING_RECOVERED);
-  assert.equal(everythingBelow(folder), before);
+  assert.equal(everythingOf(ground), before);
+}
+
+function everythingOf({ folder, elsewhere }: Ground): string {
+  return `${everythingBelow(folder)}\n${elsewhere?.look() ?? ""}`;
 }
 
 /** Everything in a folder with all that a change would change. */
@@ -44,9 +50,10 @@ export function everythingBelow(folder: string): string {
 /** What a ground without any sandbox consists of, the tree itself left out. */
 const PERMANENT = [
   /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|done|done\/\w+\.json|area)$/,
+  /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|databases|done|done\/\w+\.json|area)$/,
   /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
   /^ledger(\/rows\.json)?$|^settings(\/app\.conf)?$/,
+  /^(overlay|repository|cofferdam\.yaml)$/,
 ];
 
 function leftOn({ folder }: Ground): string[] {

@@ -3,6 +3,8 @@ import type { ErrorJson, PlanOutcome, Resource, SandboxRef } from "../../src/ind
 /** What the disturbed program is to do. */
 export type Order = {
   readonly state: string;
+  /** Configuration with connections; none unless given. */
+  readonly config?: string;
   /** A folder to be made when everything is open and the operation begins. */
   readonly begun?: string;
   /** What is done about interrupted work when it is opened; everything unless given. */

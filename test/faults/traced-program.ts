@@ -10,8 +10,13 @@ export function tracedProgram(
   operation: Operation,
   touching: readonly string[] = [ground.folder],
 ): TracedProgram {
-  const { state, begun } = ground;
-  // An opening that is disturbed counts from its first call.
-  const order: Order = { state, ...(operation.operation !== "open" && { begun }), ...operation };
+  const { state, begun, config } = ground;
+  const order: Order = {
+    state,
+    ...(config !== undefined && { config }),
+    // An opening that is disturbed counts from its first call.
+    ...(operation.operation !== "open" && { begun }),
+    ...operation,
+  };
   return { program: PROGRAM, args: [JSON.stringify(order)], touching };
 }

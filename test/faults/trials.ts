@@ -15,7 +15,7 @@ const DEFAULT_ERROR: Fault = { error: "EIO" };
 
 /** A fault in words. */
 export function describeFault(fault: Fault): string {
-  if ("signal" in fault) return "killed";
+  if ("signal" in fault) return sparesChildren(fault) ? "killed without its children" : "killed";
   if ("pretends" in fault) return "not done";
   return `${fault.error}${isLasting(fault) ? " from then on" : ""}`;
 }
@@ -40,12 +40,13 @@ export function shardOf<T>(all: readonly T[], { shard }: Pick<FaultSettings, "sh
   return all.filter((_, at) => at % shard.of === shard.part - 1);
 }
 
-/** A tenth of the points, each with one of the faults. */
+/** A tenth of the points, or at most so many, each with one of the faults. */
 export function sampleOf(
   points: readonly FaultPoint[],
   faults: readonly Fault[],
   { seed }: FaultSettings,
   name: string,
+  most?: number,
 ): Trial[] {
   const salt = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   const random = createRandom(seed ^ salt);
@@ -53,10 +54,17 @@ export function sampleOf(
     const fault = faults[Math.floor(random() * faults.length)] ?? { signal: "KILL" };
     return { point, fault: isUseful({ point, fault }) ? fault : DEFAULT_ERROR, rank: random() };
   });
-  const wanted = Math.max(LEAST, Math.ceil(points.length / 10));
+  const wanted = most ?? Math.max(LEAST, Math.ceil(points.length / 10));
   return trials.toSorted((a, b) => a.rank - b.rank).slice(0, wanted);
 }
 
+/** Whether only the program itself dies. */
+function sparesChildren(fault: Fault): boolean {
+  return "signal" in fault && fault.sparesChildren === true;
+}
+
 function isUseful({ point, fault }: Trial): boolean {
+  // Where the program itself is at work, no child is.
+  if (sparesChildren(fault) && !point.inChild) return false;
   return !("signal" in fault && LOOKING.includes(point.call));
 }

@@ -22,15 +22,23 @@ it("lists the calls that change something in a folder, and what they change", as
   const points = await faultPoints(traced("say", folder));
   const draft = join(folder, "made/draft");
   expect(points).toEqual([
-    { at: 1, call: "mkdir", paths: [join(folder, "made")], mainThread: true, creates: false },
-    { at: 2, call: "openat", paths: [draft], mainThread: true, creates: true },
-    { at: 3, call: "write", paths: [draft], mainThread: true, creates: false },
+    {
+      at: 1,
+      call: "mkdir",
+      paths: [join(folder, "made")],
+      mainThread: true,
+      creates: false,
+      inChild: false,
+    },
+    { at: 2, call: "openat", paths: [draft], mainThread: true, creates: true, inChild: false },
+    { at: 3, call: "write", paths: [draft], mainThread: true, creates: false, inChild: false },
     {
       at: 4,
       call: "rename",
       paths: [draft, join(folder, "made/final")],
       mainThread: true,
       creates: false,
+      inChild: false,
     },
   ]);
 });
@@ -123,6 +131,29 @@ it("can end a program that it has stopped", async () => {
 
 it("says so when there was nothing to stop at", async () => {
   expect(await runUntil(traced("say", tempFolder()), { at: 5 })).toBeNull();
+});
+
+it("kills the program with its children, or without them", async () => {
+  const [together, alone] = [tempFolder(), tempFolder()];
+  const killed = await runWithFault(traced("with-child", together), { at: 2 }, { signal: "KILL" });
+  expect(killed).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(killed.points.map(({ inChild }) => inChild)).toEqual([false, true]);
+  expect(readdirSync(together)).toEqual(["before"]);
+  const fault = { signal: "KILL", sparesChildren: true } as const;
+  const orphaned = await runWithFault(traced("with-child", alone), { at: 2 }, fault);
+  expect(orphaned).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(readdirSync(alone).toSorted()).toEqual(["before", "one", "two"]);
+});
+
+it("stops a child after a call when the program is killed, and lets it go on", async () => {
+  const folder = tempFolder();
+  const child = traced("with-child", folder);
+  const run = await runUntil(child, { at: 2 }, { sparesChildren: true });
+  expect(run).not.toBeNull();
+  expect(readdirSync(folder).toSorted()).toEqual(["before", "one"]);
+  run?.goOn();
+  expect(await run?.result).toMatchObject({ fired: true, signal: "SIGKILL" });
+  expect(readdirSync(folder).toSorted()).toEqual(["before", "one", "two"]);
 });
 
 it("leaves calls out that seem to succeed", async () => {

@@ -4,8 +4,10 @@ import type { DatabaseServer } from "./database-server.ts";
 
 /** What a proxy watches for, and what happens then; once. */
 export interface ProxyFault {
-  /** Words of a statement. */
+  /** Words of a statement; every message has the empty ones. */
   readonly statement: string;
+  /** How many with these words pass before; none unless given. */
+  readonly passing?: number;
   /** Before the server hears of it, or when its answer is there and was not passed on. */
   readonly when: "before" | "after";
   /** Both sides of the connection are cut after this. */
@@ -20,6 +22,7 @@ export class DatabaseProxy implements AsyncDisposable {
   #fault: ProxyFault | null = null;
   #refuses = false;
   #fired = 0;
+  #passed = 0;
 
   private constructor(target: DatabaseServer) {
     this.#target = target;
@@ -43,9 +46,15 @@ export class DatabaseProxy implements AsyncDisposable {
     return this.#fired;
   }
 
+  /** How many messages with the words of the fault came since it was armed, up to it. */
+  get passed(): number {
+    return this.#passed;
+  }
+
   /** Arms the next fault. */
   arm(fault: ProxyFault): void {
     this.#fault = fault;
+    this.#passed = 0;
   }
 
   /** Whether new connections are closed at once. */
@@ -85,7 +94,8 @@ export class DatabaseProxy implements AsyncDisposable {
     };
     client.on("data", (bytes) => {
       const fault = this.#fault;
-      if (fault !== null && bytes.includes(fault.statement)) {
+      const isMeant = fault !== null && bytes.includes(fault.statement);
+      if (isMeant && this.#passed++ >= (fault.passing ?? 0)) {
         this.#fault = null;
         if (fault.when === "before") return fire(fault);
         awaited = fault;

@@ -21,17 +21,19 @@ export interface FaultPoint {
   readonly mainThread: boolean;
   /** Whether it is an open that may make the file. */
   readonly creates: boolean;
+  /** Whether a child of the program makes it, and not the program. */
+  readonly inChild: boolean;
   /** The number of the copies that show the disks before the call; only where disks are kept. */
   readonly kept?: number | undefined;
 }
 
 /**
- * What happens at a point: the program dies before the call, with its children; or the call is not
+ * What happens at a point: the program dies before the call, with its children or without them; or the call is not
  * done and fails, once or from then on, as on a disk that broke; or it is not done and seems to
  * succeed, which takes a sync out from outside.
  */
 export type Fault =
-  | { readonly signal: "KILL" }
+  | { readonly signal: "KILL"; readonly sparesChildren?: boolean }
   | { readonly error: keyof typeof constants.errno; readonly lasting?: boolean }
   | { readonly pretends: "success" };
 
@@ -94,13 +96,17 @@ export interface StoppedRun {
   readonly result: Promise<FaultedRun>;
 }
 
-/** Runs the program until it has done a call, and stops it there with SIGSTOP; null when it never comes there. */
+/**
+ * Runs the program until it has done a call, and stops it there with SIGSTOP; null when it never comes there. With
+ * `sparesChildren` the program is killed instead, and its child, which makes the call, is the one that stands still.
+ */
 export async function runUntil(
   traced: TracedProgram,
   point: Pick<FaultPoint, "at">,
+  { sparesChildren = false }: { readonly sparesChildren?: boolean } = {},
 ): Promise<StoppedRun | null> {
   let report = "";
-  const result = runTraced(traced, { at: point.at, stops: true }, (file) => {
+  const result = runTraced(traced, { at: point.at, stops: true, sparesChildren }, (file) => {
     report = file;
   });
   const end = result.then(() => "ended" as const);
@@ -139,15 +145,15 @@ function stoppedAt(file: string): number | null {
   }
 }
 
-function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting"> {
-  if ("signal" in fault) return {};
+function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting" | "sparesChildren"> {
+  if ("signal" in fault) return { sparesChildren: fault.sparesChildren === true };
   if ("pretends" in fault) return { result: 0 };
   return { result: -constants.errno[fault.error], lasting: fault.lasting === true };
 }
 
 async function runTraced(
   traced: TracedProgram,
-  fault: Pick<TraceOrder, "at" | "also" | "result" | "lasting" | "stops">,
+  fault: Pick<TraceOrder, "at" | "also" | "result" | "lasting" | "sparesChildren" | "stops">,
   onStart: (report: string) => void = () => undefined,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });

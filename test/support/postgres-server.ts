@@ -1,7 +1,15 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, mkdirSync, openSync, closeSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { DatabaseServer, TestDatabase } from "./database-server.ts";
@@ -82,13 +90,17 @@ export class PostgresServer implements DatabaseServer {
     }
   }
 
-  /** Ends the server: `fast` in good order, `immediate` without a last checkpoint, as in a crash. */
-  async halt(how: "fast" | "immediate" = "fast"): Promise<void> {
+  /**
+   * Ends the server: `fast` in good order, `immediate` without a last checkpoint, as in a crash, `killed` by SIGKILL of
+   * all its processes.
+   */
+  async halt(how: "fast" | "immediate" | "killed" = "fast"): Promise<void> {
     const child = this.#process;
     this.#process = null;
     if (child === null || child.exitCode !== null) return;
     const ended = once(child, "exit");
-    child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+    if (how === "killed") for (const pid of familyOf(child)) process.kill(pid, "SIGKILL");
+    else child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
     await ended;
   }
 
@@ -176,6 +188,12 @@ function program(name: string): string {
   const [newest] = readdirSync(INSTALLED).sort((a, b) => Number(b) - Number(a));
   if (newest === undefined) throw new Error(`no PostgreSQL below ${INSTALLED}: run scripts/setup`);
   return join(INSTALLED, newest, "bin", name);
+}
+
+/** A process with the ones that it started, itself first. */
+function familyOf({ pid }: ChildProcess): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return [pid ?? 0, ...children.filter((one) => one !== "").map(Number)].filter((one) => one > 0);
 }
 
 function isRoot(): boolean {

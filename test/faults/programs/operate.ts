@@ -8,7 +8,7 @@ const order = JSON.parse(process.argv[2] ?? "") as Order;
 try {
   await using coffer = await openCofferdam({
     stateDirectory: order.state,
-    config: false,
+    config: order.config ?? false,
     strategies: OWN_STRATEGIES,
     ...(order.recover !== undefined && { recover: order.recover }),
   });

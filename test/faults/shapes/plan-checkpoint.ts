@@ -2,26 +2,20 @@ import assert from "node:assert/strict";
 import { PLAN, openGround } from "../ground.ts";
 import { type Shape, expectTold } from "../shape.ts";
 import type { Template } from "../tree.ts";
-import {
-  NAMED,
-  editLater,
-  editedPlan,
-  makeTwo,
-  stateOfBoth,
-  stateOfSandboxes,
-} from "../two-devices.ts";
+import { TWO_DEVICES } from "./plan.ts";
 
 /** The checkpoint of such a plan. */
-export function planCheckpointShape(template: Template): Shape {
+export function planCheckpointShape(template: Template, world = TWO_DEVICES): Shape {
+  const { stateOf, stateOfSandboxes } = world;
   return {
-    name: `checkpoint of a plan, ${NAMED}`,
-    makeGround: () => makeTwo(template),
+    name: `checkpoint of a plan, ${world.name}`,
+    makeGround: () => world.make(template),
     arrange: async (ground) => {
       await using coffer = await openGround(ground);
-      await editedPlan(ground, coffer);
+      await world.edit(ground, coffer);
       return { operation: "plan.checkpoint", planId: PLAN, checkpointId: "kept" };
     },
-    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judgeAtOnce: (ground) => assert.equal(stateOf(ground), "old"),
     judge: async (scene) => {
       const { ground, coffer } = scene;
       const plan = await coffer.plan(PLAN);
@@ -29,7 +23,7 @@ export function planCheckpointShape(template: Template): Shape {
       const isThere = (await plan.checkpoints()).length === 1;
       expectTold(scene, isThere);
       if (!isThere) await plan.checkpoint("kept");
-      await editLater(plan);
+      await world.editLater(plan);
       await plan.restoreCheckpoint("kept");
       assert.equal(await stateOfSandboxes(ground, coffer), "edited");
       return isThere ? "new" : "old";
@@ -38,18 +32,20 @@ export function planCheckpointShape(template: Template): Shape {
 }
 
 /** The restore of such a checkpoint. */
-export function planRestoreShape(template: Template): Shape {
+export function planRestoreShape(template: Template, world = TWO_DEVICES): Shape {
+  const { stateOf, stateOfSandboxes } = world;
   return {
-    name: `restore of a plan, ${NAMED}`,
-    makeGround: () => makeTwo(template),
+    name: `restore of a plan, ${world.name}`,
+    makeGround: () => world.make(template),
     arrange: async (ground) => {
       await using coffer = await openGround(ground);
-      const plan = await editedPlan(ground, coffer);
+      await world.edit(ground, coffer);
+      const plan = await coffer.plan(PLAN);
       await plan.checkpoint("kept");
-      await editLater(plan);
+      await world.editLater(plan);
       return { operation: "plan.restoreCheckpoint", planId: PLAN, checkpointId: "kept" };
     },
-    judgeAtOnce: (ground) => assert.equal(stateOfBoth(ground), "old"),
+    judgeAtOnce: (ground) => assert.equal(stateOf(ground), "old"),
     judge: async (scene) => {
       const { ground, coffer } = scene;
       const found = await stateOfSandboxes(ground, coffer);

@@ -4,7 +4,14 @@ import { type Ground, PLAN, openGround } from "../ground.ts";
 import type { PlanOperation, Told } from "../order.ts";
 import type { Ending, Scene, Shape } from "../shape.ts";
 import type { Template, TreeState } from "../tree.ts";
-import { NAMED, editedPlan, makeTwo, stateOfBoth } from "../two-devices.ts";
+import {
+  NAMED,
+  editLater,
+  editedPlan,
+  makeTwo,
+  stateOfBoth,
+  stateOfSandboxes,
+} from "../two-devices.ts";
 
 /** The resources of a plan that is disturbed. */
 export interface World {
@@ -17,8 +24,23 @@ export interface World {
   readonly stateOf: (ground: Ground) => TreeState;
 }
 
+/** One whose sandboxes are looked at as well, between a checkpoint and its restore. */
+export interface WorldOfSandboxes extends World {
+  /** Edits all sandboxes further. */
+  readonly editLater: (plan: Plan) => Promise<void>;
+  /** In which state all sandboxes are; throws when they differ. */
+  readonly stateOfSandboxes: (ground: Ground, coffer: Cofferdam) => Promise<TreeState>;
+}
+
 /** Two directories on two devices. */
-const TWO_DEVICES: World = { name: NAMED, make: makeTwo, edit: editedPlan, stateOf: stateOfBoth };
+export const TWO_DEVICES: WorldOfSandboxes = {
+  name: NAMED,
+  make: makeTwo,
+  edit: editedPlan,
+  stateOf: stateOfBoth,
+  editLater,
+  stateOfSandboxes,
+};
 
 async function arrangeEdited({ edit }: World, ground: Ground): Promise<void> {
   await using coffer = await openGround(ground);
@@ -49,7 +71,7 @@ function planShape(
 }
 
 /** The commit of a plan; of two directories on two devices, an overlay and a copy, unless told. */
-export function planCommitShape(template: Template, world = TWO_DEVICES): Shape {
+export function planCommitShape(template: Template, world: World = TWO_DEVICES): Shape {
   const { stateOf } = world;
   return planShape("plan.commit", { template, world }, arrangeEdited, {
     judgeAtOnce: (ground, told) => {
@@ -69,7 +91,7 @@ export function planCommitShape(template: Template, world = TWO_DEVICES): Shape 
 }
 
 /** The undo of such a commit. */
-export function planUndoShape(template: Template, world = TWO_DEVICES): Shape {
+export function planUndoShape(template: Template, world: World = TWO_DEVICES): Shape {
   const { stateOf } = world;
   return planShape("plan.undo", { template, world }, arrangeCommitted, {
     judgeAtOnce: (ground, told) => {
@@ -89,7 +111,7 @@ export function planUndoShape(template: Template, world = TWO_DEVICES): Shape {
 }
 
 /** The clean-up after such a commit: nothing is left, or a second one does the rest. */
-export function planCleanupShape(template: Template, world = TWO_DEVICES): Shape {
+export function planCleanupShape(template: Template, world: World = TWO_DEVICES): Shape {
   const expectKept = (ground: Ground): void => assert.equal(world.stateOf(ground), "edited");
   return planShape("plan.cleanup", { template, world }, arrangeCommitted, {
     judgeAtOnce: expectKept,
@@ -134,7 +156,7 @@ async function settledEnding(
 }
 
 /** The outcome that was told; an error without a report is from before anything. */
-function outcomeOf({ committed, error }: Told): PlanOutcome {
+export function outcomeOf({ committed, error }: Told): PlanOutcome {
   const data = (error?.data ?? {}) as { readonly report?: { readonly outcome: PlanOutcome } };
   return committed ?? data.report?.outcome ?? "refused";
 }

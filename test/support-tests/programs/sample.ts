@@ -7,6 +7,7 @@ const points = Array.from({ length }, (_, at) => ({
   paths: [],
   mainThread: true,
   creates: false,
+  inChild: false,
 }));
 const sample = shift === undefined ? samplePoints(most)(points) : sampleOf(most, points, shift);
 const chosen = sample.map(({ at }) => at);

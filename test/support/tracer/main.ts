@@ -2,7 +2,16 @@
 // of any of its threads and children that changes something in the given folders. Other than with
 // strace, which counts for each thread, the same n is the same moment in each run.
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, openSync, readSync, readlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { posix } from "node:path";
 import { MUTATING_CALLS } from "./calls.ts";
 import { mutatingCallsFilter } from "./filter.ts";
@@ -63,7 +72,7 @@ for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
   }
   alive.add(notice.thread);
   // A child that was just being born when the others were killed.
-  if (report.fired && isDeadly) killIfThere(notice.thread);
+  if (report.fired && isDeadly && order.sparesChildren !== true) killIfThere(notice.thread);
   const call = callOf(notice);
   if (call?.entering === true && isFiltered === null) {
     // The gate is still closed: the first call of the program itself is met with the filter.
@@ -90,13 +99,19 @@ function meet(thread: number, call: AtCall): void {
   if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
   const kept = keeper?.keep();
   const creates = isCreating(thread, call, known);
-  report.points.push({ call: known.name, paths, mainThread: thread === pid, creates, kept });
+  const inChild = !existsSync(`/proc/${pid}/task/${thread}`);
+  const mainThread = thread === pid;
+  report.points.push({ call: known.name, paths, mainThread, creates, inChild, kept });
   if (!isMet(known.name)) return;
   report.fired = true;
   if (order.stops === true) {
     // The call is still done; on its way back every thread stops.
-    stopBy(pid ?? thread, thread);
-    writeFileSync(stoppedFile(order.report), String(pid));
+    const stopped = order.sparesChildren === true ? processOf(thread) : (pid ?? thread);
+    stopBy(stopped, thread);
+    if (order.sparesChildren === true) killIfThere(pid);
+    writeFileSync(stoppedFile(order.report), String(stopped));
+  } else if (order.result === undefined && order.sparesChildren === true) {
+    killIfThere(pid);
   } else if (order.result === undefined) {
     // Together, as the end of a session would do it.
     for (const one of alive) killIfThere(one);
@@ -186,6 +201,11 @@ function bytesAt(thread: number, address: bigint, length: number): Buffer {
 
 function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+function processOf(thread: number): number {
+  const status = readFileSync(`/proc/${thread}/status`, "latin1");
+  return Number(/^Tgid:\s*(\d+)$/m.exec(status)?.[1] ?? thread);
 }
 
 function killIfThere(thread: number | undefined): void {

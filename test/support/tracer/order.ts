@@ -10,9 +10,14 @@ export interface TraceOrder {
   readonly also?: readonly number[];
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
+  /** Whether only the program itself is killed, and the children that it started go on. */
+  readonly sparesChildren?: boolean;
   /** Whether every later call that changes something gives back the same. */
   readonly lasting?: boolean;
-  /** Whether the program is stopped there instead; its number is then in a file beside the report. */
+  /**
+   * Whether the program is stopped there instead; its number is then in a file beside the report. Where children are
+   * spared, the one that makes the call is stopped and the program is killed.
+   */
   readonly stops?: boolean;
   /** What is kept of disks on the way. */
   readonly keep?: KeepOrder;
@@ -38,6 +43,8 @@ export interface TraceReport {
     readonly mainThread: boolean;
     /** Whether it is an open that may make the file. */
     readonly creates: boolean;
+    /** Whether a child of the program makes it, and not the program. */
+    readonly inChild: boolean;
     /** The number of the copies that show the disks before the call. */
     readonly kept?: number | undefined;
   }[];

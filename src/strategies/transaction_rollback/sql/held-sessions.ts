@@ -25,7 +25,11 @@ export class HeldSessions<S extends Held> {
     const session = this.#held.get(name);
     if (session === undefined) return false;
     try {
-      if (await isThere(session)) return true;
+      if (await isThere(session)) {
+        // Should nobody settle it, this connection must not keep the process from ending.
+        session.rest();
+        return true;
+      }
     } catch {
       // The connection is lost: another one tells.
     }

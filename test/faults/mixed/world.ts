@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Ground, PLAN, makeGround } from "../ground.ts";
+import type { WorldOfSandboxes } from "../shapes/plan.ts";
+import { SUBJECTS } from "../subjects.ts";
+import type { TreeState } from "../tree.ts";
+import type { WorldMember } from "./member.ts";
+
+/** A plan over resources of several kinds, committed in the order in which they are listed. */
+export function mixedWorld(members: readonly WorldMember[]): WorldOfSandboxes {
+  return {
+    name: members.map(({ id }) => id).join(", "),
+    make: (template) => {
+      const ground = makeGround(SUBJECTS.copy, template);
+      for (const { make } of members) make(ground);
+      return withConnections(ground, members);
+    },
+    edit: async (ground, coffer) => {
+      const resources = members.map(({ id, resource }) => ({ id, ...resource(ground) }));
+      const plan = await coffer.plan(PLAN, resources);
+      for (const { id, edit } of members) await edit(plan.sandbox(id), "edited");
+    },
+    editLater: async (plan) => {
+      for (const { id, edit } of members) await edit(plan.sandbox(id), "later");
+    },
+    stateOf: (ground) => sameOf(members.map(({ id, stateOf }) => [id, stateOf(ground)])),
+    stateOfSandboxes: async (ground, coffer) => {
+      const plan = await coffer.plan(PLAN);
+      const states: [string, TreeState][] = [];
+      for (const { id, stateOfSandbox } of members)
+        states.push([id, await stateOfSandbox(ground, plan.sandbox(id))]);
+      return sameOf(states);
+    },
+  };
+}
+
+function withConnections(ground: Ground, members: readonly WorldMember[]): Ground {
+  const connections = members.flatMap(({ connection }) => connection?.(ground) ?? []);
+  const config = join(ground.folder, "cofferdam.yaml");
+  writeFileSync(config, `connections:\n${connections.join("")}`, { mode: 0o600 });
+  return {
+    ...ground,
+    ...(connections.length > 0 && { config }),
+    elsewhere: {
+      look: () => members.map(({ look }) => look?.(ground) ?? "").join("\n"),
+      unsettled: () => members.flatMap(({ unsettled }) => unsettled?.(ground) ?? []),
+      leftovers: () => members.flatMap(({ leftovers }) => leftovers?.(ground) ?? []),
+    },
+  };
+}
+
+/** The state of all; throws when one differs from the others. */
+function sameOf(states: readonly (readonly [id: string, state: TreeState])[]): TreeState {
+  const [first] = states;
+  assert.ok(first !== undefined);
+  const told = states.map(([id, state]) => `${id} is ${state}`).join(", ");
+  assert.ok(
+    states.every(([, state]) => state === first[1]),
+    `a mixture: ${told}`,
+  );
+  return first[1];
+}
