@@ -27,7 +27,10 @@ export class PreparedTransactions {
     const session = await this.#open();
     try {
       // Whoever has this lock may be about to prepare: the server tells which connection it is.
-      await session.execute(`SELECT GET_LOCK(${literal(lock)}, 0)`);
+      const [got] = await session.run(
+        `SELECT GET_LOCK(${literal(lock)}, ${PATIENCE_MS / 1000}) AS isOurs`,
+      );
+      if (got?.["isOurs"] !== "1") throw notEnded();
       const work = await begin(session);
       await session.execute(`XA START ${xid}`);
       await work();

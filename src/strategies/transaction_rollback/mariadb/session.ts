@@ -55,12 +55,20 @@ export class Session implements AsyncDisposable {
       });
       // A connection that is cut while nobody waits for an answer is told by the next call.
       client.on("error", () => undefined);
-      const session = new Session(client);
-      await session.execute(SETTINGS);
-      await session.execute(ISOLATION);
-      return session;
+      return await new Session(client).#begin();
     } catch (cause) {
       throw unreachable(connection, cause, sqlStateOf(cause));
+    }
+  }
+
+  async #begin(): Promise<this> {
+    try {
+      await this.execute(SETTINGS);
+      await this.execute(ISOLATION);
+      return this;
+    } catch (thrown) {
+      await this[Symbol.asyncDispose]();
+      throw thrown;
     }
   }
 
