@@ -49,3 +49,22 @@ it("checks deferred constraints before anybody publishes (R93)", async () => {
   await plan.commit();
   expect(all.ground.sql("SELECT job FROM tasks")).toEqual(["99"]);
 });
+
+it("rows of a later statement never take the place of one whose turn has not come", async () => {
+  const ground = makeGround(
+    server,
+    `CREATE TABLE kinds (id int PRIMARY KEY);
+     CREATE TABLE parts (id int PRIMARY KEY, kind int REFERENCES kinds)`,
+  );
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  await sandbox.write(
+    "all.sql",
+    `WITH made AS (INSERT INTO kinds VALUES (7)) INSERT INTO parts VALUES (5, 7);
+     DELETE FROM parts; DELETE FROM kinds; INSERT INTO kinds VALUES (8)`,
+  );
+  await sandbox.commit();
+  expect(ground.sql("SELECT id FROM kinds")).toEqual(["8"]);
+  await sandbox.undoCommit();
+  expect(ground.sql("SELECT id FROM kinds")).toEqual([]);
+});

@@ -9,9 +9,9 @@ import {
   requireBefore,
   tablesOf,
 } from "../sql/checked-rows.ts";
-import { kindOf } from "../sql/row-store.ts";
+import { type EffectRun, kindOf } from "../sql/row-store.ts";
 import { withImageSettings } from "./image-settings.ts";
-import { applyOne, rowsOf } from "./row-statements.ts";
+import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
 import { catchUp } from "./sequences.ts";
 import { type Session, sqlStateOf } from "./session.ts";
 import { type Table, touchedSince, touchedTables } from "./tables.ts";
@@ -20,10 +20,13 @@ const UNIQUE_VIOLATION = "23505";
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK = "40P01";
 
-/** Part of a log: effects, or one statement that changes the schema. */
+/** What one statement did. */
+type Group = readonly RowEffect[];
+
+/** Part of a log: what statements did, or one that changes the schema. */
 type Part =
-  | { readonly text: string; readonly effects?: never }
-  | { readonly effects: readonly RowEffect[]; readonly text?: never };
+  | { readonly text: string; readonly groups?: never }
+  | { readonly groups: readonly Group[]; readonly text?: never };
 
 /**
  * Applies a log inside an open transaction. Rows are found as they were, and end up as they were recorded; nothing else
@@ -39,7 +42,7 @@ export async function redo(
   for (const part of partsOf(log, direction)) {
     try {
       if (part.text !== undefined) await session.run(part.text);
-      else await withImageSettings(session, () => redoEffects(session, part.effects));
+      else await withImageSettings(session, () => redoGroups(session, part.groups));
     } catch (thrown) {
       throw asDrift(thrown, part);
     }
@@ -50,35 +53,35 @@ export async function redo(
 
 function partsOf(log: readonly LoggedWrite[], direction: Direction): readonly Part[] {
   const parts: Part[] = [];
-  let effects: RowEffect[] = [];
+  let groups: Group[] = [];
   const end = (): void => {
-    if (effects.length > 0) parts.push({ effects });
-    effects = [];
+    if (groups.length > 0) parts.push({ groups });
+    groups = [];
   };
-  for (const statement of log.flatMap(({ statements }) => statements)) {
-    if (statement.kind === "schema") {
+  for (const { kind, text, effects } of log.flatMap(({ statements }) => statements)) {
+    if (kind === "schema") {
       end();
-      parts.push({ text: statement.text });
+      parts.push({ text });
     }
-    effects.push(...statement.effects);
+    if (effects.length > 0) groups.push(effects);
   }
   end();
   if (direction === "forward") return parts;
   return parts.toReversed().map((part) => {
-    if (part.effects === undefined) return part;
-    return { effects: part.effects.toReversed().map(inverted) };
+    if (part.groups === undefined) return part;
+    return { groups: part.groups.toReversed().map((group) => group.toReversed().map(inverted)) };
   });
 }
 
-async function redoEffects(session: Session, effects: readonly RowEffect[]): Promise<void> {
-  const rows = rowsOf(session);
+async function redoGroups(session: Session, groups: readonly Group[]): Promise<void> {
+  const [rows, effects] = [rowsOf(session), groups.flat()];
   const tables = await tablesOf(rows, effects);
   await requireBefore(rows, tables, effects);
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
   await session.run("SAVEPOINT cofferdam_part");
   let before = await touchedTables(session);
-  const { order, isStraight } = await applyEffects(rows, tables, effects);
+  const { order, isStraight } = await applyGroups(session, tables, groups);
   if (!isStraight) {
     // Once more without the futile tries: they would be counted as changes.
     await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
@@ -96,6 +99,24 @@ async function redoEffects(session: Session, effects: readonly RowEffect[]): Pro
       enabled === "A" ? "ENABLE ALWAYS TRIGGER" : "ENABLE TRIGGER",
     );
   }
+}
+
+/** Rows of different statements go together as long as they do not get in each other's way. */
+async function applyGroups(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly Group[],
+): Promise<{ readonly order: readonly EffectRun<Table>[]; readonly isStraight: boolean }> {
+  const rows = rowsOf(session);
+  try {
+    return await applyEffects(rows, tables, groups.flat());
+  } catch (thrown) {
+    if (groups.length < 2 || !isPassing(thrown)) throw thrown;
+  }
+  await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
+  const order: EffectRun<Table>[] = [];
+  for (const group of groups) order.push(...(await applyEffects(rows, tables, group)).order);
+  return { order, isStraight: false };
 }
 
 async function switchTriggers(
@@ -137,13 +158,13 @@ function asDrift(thrown: unknown, part: Part): unknown {
   const state = sqlStateOf(thrown);
   if (thrown instanceof DriftError || state === null) return thrown;
   const isLocked = state === LOCK_NOT_AVAILABLE || state === DEADLOCK;
-  const isOurs = !isLocked && !state.startsWith("23") && part.effects !== undefined;
+  const isOurs = !isLocked && !state.startsWith("23") && part.groups !== undefined;
   if (isOurs) return thrown;
   const reason = isLocked ? "locked" : state === UNIQUE_VIOLATION ? "exists" : "changed";
   const message = thrown instanceof Error ? thrown.message : "";
   const conflicts =
-    part.effects === undefined
+    part.groups === undefined
       ? [{ path: "schema-changes", reason, base: null, theirs: null, ours: part.text } as const]
-      : part.effects.map((effect) => conflictOf(effect, reason, null));
+      : part.groups.flat().map((effect) => conflictOf(effect, reason, null));
   return new DriftError(message, conflicts, thrown);
 }

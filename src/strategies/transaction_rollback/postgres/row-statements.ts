@@ -6,6 +6,11 @@ import { type Table, findTable } from "./tables.ts";
 /** Unique and foreign keys: what one row violates, the next one may put right. */
 const PASSING = new Set(["23505", "23503"]);
 
+/** Whether the next rows may still put it right. */
+export function isPassing(thrown: unknown): boolean {
+  return PASSING.has(sqlStateOf(thrown) ?? "");
+}
+
 /** The rows of an open transaction. */
 export function rowsOf(session: Session): RowStore<Table> {
   return {
@@ -21,7 +26,7 @@ async function tryRun(session: Session, run: EffectRun<Table>): Promise<unknown>
   try {
     await applyOne(session, run);
   } catch (thrown) {
-    if (!PASSING.has(sqlStateOf(thrown) ?? "")) throw thrown;
+    if (!isPassing(thrown)) throw thrown;
     await session.run("ROLLBACK TO SAVEPOINT cofferdam_run");
     return thrown;
   }
