@@ -24,6 +24,11 @@ const REFUSED: readonly (readonly [words: RegExp, reason: Reason, why: string])[
   [/\bLOAD_EXTENSION ?\(/, "sideEffect", "no extension is loaded"],
   [/^(?:CREATE|DROP) VIRTUAL\b/, "notCaptured", INSIDE],
   [/^(?:ANALYZE|REINDEX)\b/, "notCaptured", INSIDE],
+  [
+    /^CREATE (?:VIEW|TRIGGER)\b.*? (?:AS|ON)\b.*\bMAIN ?\./,
+    "notCaptured",
+    "where several databases are committed together there is no main: leave it out",
+  ],
   [/\bCOFFERDAM_/, "notCaptured", "these names are the sandbox's own"],
   [
     /^CREATE TABLE\b[^(]* AS\b/,

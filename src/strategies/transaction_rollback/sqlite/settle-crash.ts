@@ -32,8 +32,14 @@ export function removeSuperJournals(session: Session, path: string): void {
   const [folder, start] = [dirname(path), `${basename(path)}-mj`];
   const names = readdirSync(folder).filter((name) => name.startsWith(start));
   if (names.length === 0) return;
-  // Nobody commits meanwhile.
-  session.exec("BEGIN IMMEDIATE");
+  try {
+    // Nobody commits meanwhile.
+    session.exec("BEGIN IMMEDIATE");
+  } catch (thrown) {
+    // They mean nothing: the next one who looks will remove them.
+    if (isLocked(thrown)) return;
+    throw thrown;
+  }
   for (const name of names) {
     const journals = readFileSync(join(folder, name), "utf8").split("\0");
     if (!journals.some((journal) => journal !== "" && existsSync(journal)))

@@ -34,6 +34,8 @@ export class WorkerProcess implements AsyncDisposable {
       cwd: "/",
       env: bareEnvironment(),
       stdio: ["pipe", "pipe", "ignore"],
+      // What a terminal sends to all of its processes must not end a commit in the middle.
+      detached: true,
     });
     // A process that is gone is told by the answer that does not come.
     this.#child.stdin.on("error", () => undefined);

@@ -29,6 +29,7 @@ describe("statements that a sandbox of a SQLite database cannot take", () => {
     ["REINDEX", "notCaptured"],
     ["CREATE TABLE copies AS SELECT * FROM items", "notCaptured"],
     ["DROP TABLE items", "notCaptured"],
+    ["CREATE VIEW main.names AS SELECT name FROM main.items", "notCaptured"],
     ["INSERT INTO loose VALUES (NULL)", "notCaptured"],
     ["INSERT INTO cofferdam_effects VALUES (1, 1, 1, 1)", "notCaptured"],
     ["INSERT INTO parts VALUES (99)", "failed"],
