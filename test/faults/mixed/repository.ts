@@ -8,11 +8,13 @@ import type { Ground } from "../ground.ts";
 import type { TreeState } from "../tree.ts";
 import type { WorldMember } from "./member.ts";
 
+// Ids of commits differ in every run: with all folders for objects there, the calls that write them are the same.
 const MAKE = `
   git init -q -b main .; git config user.name Tess; git config user.email tess@example.invalid
   mkdir -p src/deep; printf 'one\\ntwo\\n' > a.txt; printf 'b\\n' > b.txt; printf 'gone\\n' > src/gone
   printf 'deep\\n' > src/deep/leaf; printf '#!/bin/sh\\n' > tool; ln -s a.txt link
   printf '*.tmp\\n' > .gitignore; git add -A; git commit -qm first; git tag -am kept v1
+  cd .git/objects; printf '%02x\\n' $(seq 0 255) | xargs mkdir -p
 `;
 
 /** What the user has in the checkout meanwhile: nobody may touch it. */

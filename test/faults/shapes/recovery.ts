@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { type FaultPoint, faultPoints, runWithFault } from "../../support/faults.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { type Ground, openGround } from "../ground.ts";
@@ -103,6 +104,7 @@ async function interrupt(
     await using coffer = await openGround(ground);
     for (const { ref } of await coffer.list()) await coffer.sandbox(ref).rollback();
     for (const { ref } of await coffer.list()) await coffer.sandbox(ref).cleanup();
+    rmSync(ground.begun, { recursive: true, force: true });
   }
   throw new Error(`${moment.name} was missed ${ATTEMPTS} times`);
 }
