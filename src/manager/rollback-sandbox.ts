@@ -151,13 +151,20 @@ async function undo(
 }
 
 /** The resource is as before, but the edits are not back in the sandbox yet: nobody may work there before recovery. */
-export async function refusePending(guarded: Guarded, record: SandboxRecord): Promise<void> {
+export async function refusePending(
+  guarded: Guarded,
+  record: SandboxRecord,
+  isInPlace = true,
+): Promise<void> {
   const { engine } = guarded;
   const transaction = transactionOf(record);
   if (transaction === null || !engine.log.isRunning(transaction)) return;
+  const message = isInPlace
+    ? "The commit is taken back, but the edits are not back in the sandbox"
+    : "It is decided that the commit is taken back, but not all of it is in place";
   const error = inContext(
-    rollbackError("io", "The commit is taken back, but the edits are not back in the sandbox", {
-      originalRestored: true,
+    rollbackError("io", message, {
+      originalRestored: isInPlace,
       undoDataAt: engine.log.folderOf(transaction),
       hint: "Remove the cause and run recover.",
     }),

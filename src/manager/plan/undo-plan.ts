@@ -13,6 +13,7 @@ import {
   settleLastCommit,
   undoNothing,
 } from "../rollback-sandbox.ts";
+import { noProgress } from "../transaction-members.ts";
 import { runTransaction } from "../transaction.ts";
 import { inContext } from "../with-sandbox.ts";
 import type { PlanMember } from "./plan-members.ts";
@@ -57,6 +58,7 @@ async function undoReal(
   const ulid = engine.ids.next();
   const planId = members[0]?.record.ref.planId ?? "";
   const begun = await begin(engine, members, operation, ulid);
+  const progress = noProgress();
   try {
     const parts = begun.map(({ guarded, record, capabilities }) => ({
       strategy: guarded.raw,
@@ -66,11 +68,12 @@ async function undoReal(
       undoes: undoneCommit(engine, record),
       ...WAYS[classOf(capabilities)],
     }));
-    await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options });
+    await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options, progress });
   } catch (thrown) {
     await settleFailure(engine, begun, ulid, thrown);
   }
-  for (const { guarded, record } of begun) await refusePending(guarded, record);
+  const isInPlace = progress.failedAt === null;
+  for (const { guarded, record } of begun) await refusePending(guarded, record, isInPlace);
   for (const { guarded, record } of begun) {
     const undone = await markUndone(guarded, record);
     if (operation === "rollback") await resetWorkspace(guarded, undone, options);

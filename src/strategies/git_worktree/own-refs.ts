@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeTemporaries, replaceFile, syncFolder } from "../../journal/durable-file.ts";
+import { throwUnlessErrno } from "../../platform/native/native-error.ts";
 import type { Git } from "./git.ts";
 import { inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
@@ -66,7 +67,8 @@ function removeEmpty(commonDirectory: string, folder: string): void {
   if (!existsSync(`${commonDirectory}/${folder}`)) return;
   try {
     rmdirSync(`${commonDirectory}/${folder}`);
-  } catch {
+  } catch (error) {
     // Other sandboxes have refs there.
+    throwUnlessErrno(error, "ENOTEMPTY", "EEXIST", "ENOENT");
   }
 }

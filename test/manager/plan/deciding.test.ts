@@ -135,6 +135,25 @@ it("is pending, and names the member, when one cannot be applied after another h
   expect([rows("book"), file("other"), file("tree")]).toEqual([OLD, "old", "old"]);
 });
 
+it("never says that an undo is in place when one cannot be applied after another has decided", async () => {
+  const { plan, rows, file, mark, site } = await openLedgerSite({
+    tree: "two-phase",
+    other: "copy_on_write",
+    book: "deciding",
+  });
+  await plan.commit();
+  const clear = mark("tree", "apply", "error");
+  expect(await failureOf(plan.undo())).toMatchObject({
+    code: "SANDBOX_ROLLBACK",
+    data: { originalRestored: false },
+  });
+  expect([rows("book"), file("other"), file("tree")]).toEqual([OLD, "old", "new"]);
+  clear();
+  expect(await site.coffer.recover()).toMatchObject({ complete: true });
+  expect([rows("book"), file("other"), file("tree")]).toEqual([OLD, "old", "old"]);
+  expect(await plan.commit()).toMatchObject({ outcome: "committed" });
+});
+
 it("commits a second decider apart, and only if best effort is allowed", async () => {
   const { plan, rows, file, disturb } = await openLedgerSite({
     first: "deciding",
