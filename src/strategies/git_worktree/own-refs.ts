@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, rmSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeTemporaries, replaceFile, syncFolder } from "../../journal/durable-file.ts";
-import { throwUnlessErrno } from "../../platform/native/native-error.ts";
 import type { Git } from "./git.ts";
+import { removeIfEmpty } from "./remove-if-empty.ts";
 import { inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
@@ -27,7 +27,7 @@ export function unpin({ repository, pins }: Site, ref: string): void {
   removeLoose(commonDirectory, ref);
   if (!existsSync(`${commonDirectory}/${pins}`)) return;
   removeTemporaries(`${commonDirectory}/${pins}`);
-  removeEmpty(commonDirectory, pins);
+  removeIfEmpty(`${commonDirectory}/${pins}`);
 }
 
 /** Removes our branch and every ref that keeps our objects. Idempotent. */
@@ -47,8 +47,8 @@ export async function removeOwnRefs(git: Git, site: Site): Promise<void> {
     });
   }
   for (const folder of FOLDERS) {
-    removeEmpty(commonDirectory, folder);
-    removeEmpty(commonDirectory, `logs/${folder}`);
+    removeIfEmpty(`${commonDirectory}/${folder}`);
+    removeIfEmpty(`${commonDirectory}/logs/${folder}`);
   }
 }
 
@@ -61,14 +61,4 @@ async function listed(git: Git, { branch, pins, repository }: Site): Promise<str
 function removeLoose(commonDirectory: string, ref: string): void {
   // The lock is that of a git that we started and that was killed.
   for (const name of [ref, `${ref}.lock`]) rmSync(`${commonDirectory}/${name}`, { force: true });
-}
-
-function removeEmpty(commonDirectory: string, folder: string): void {
-  if (!existsSync(`${commonDirectory}/${folder}`)) return;
-  try {
-    rmdirSync(`${commonDirectory}/${folder}`);
-  } catch (error) {
-    // Other sandboxes have refs there.
-    throwUnlessErrno(error, "ENOTEMPTY", "EEXIST", "ENOENT");
-  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, rmdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { CallOptions } from "../../contract/strategy.ts";
 import { toBytePath } from "../../model/byte-path.ts";
@@ -10,6 +10,7 @@ import type { Git } from "./git.ts";
 import { copyIncluded } from "./include.ts";
 import { removeOwnRefs } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
+import { removeIfEmpty } from "./remove-if-empty.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { swapIn } from "./swap-in.ts";
 import { type Site, privately } from "./site.ts";
@@ -102,12 +103,4 @@ async function fill(
 
 function dropAside({ folder }: Site): void {
   if (existsSync(`${folder}/fresh`)) removeFolder(toBytePath(`${folder}/fresh`));
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Others have worktrees, or nobody ever had one.
-  }
 }

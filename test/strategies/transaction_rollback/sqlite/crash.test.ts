@@ -9,7 +9,7 @@ import { NEW, OLD, type Trio, makeFiles, makeTrio } from "./ground.ts";
 
 const MINUTES = 60_000;
 /** Of each part of an operation, unless the run is a whole one. */
-const POINTS = 8;
+const POINTS = 5;
 const program = new URL("../programs/commit-plan.ts", import.meta.url);
 
 interface Interrupted extends TracedProgram {
