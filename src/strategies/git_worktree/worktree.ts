@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import type { CallOptions } from "../../contract/strategy.ts";
 import { toBytePath } from "../../model/byte-path.ts";
@@ -79,7 +79,10 @@ export async function removeWorktree(git: Git, site: Site): Promise<readonly str
   const { admin, repository, place } = site;
   const remaining = await runTask("removeBelow", place.directory);
   if (remaining.length > 0 || !existsSync(repository.commonDirectory)) return remaining;
-  const left = existsSync(admin) ? removeFolder(toBytePath(admin)) : [];
+  // In one step, so that git never meets a worktree of which only a part is left.
+  const aside = `${repository.commonDirectory}/cofferdam-removed-${place.sandboxId}`;
+  if (existsSync(admin)) renameSync(admin, aside);
+  const left = existsSync(aside) ? removeFolder(toBytePath(aside)) : [];
   if (left.length > 0) return left;
   removeIfEmpty(`${repository.commonDirectory}/worktrees`);
   await removeOwnRefs(git, site);
