@@ -39,6 +39,8 @@ export async function interrupt(operation: "commit" | "undoCommit"): Promise<Int
   const checkout = makeCheckout();
   const { root, folder } = checkout;
   shell(root, WORK);
+  // Otherwise the ids of commits, which have the time in them, would decide how many folders are made.
+  shell(root, 'for n in $(seq 0 255); do mkdir -p ".git/objects/$(printf %02x "$n")"; done');
   const state = join(folder, "state");
   const old = stateOf(root);
   await using coffer = await openCofferdam({ stateDirectory: state, config: false });
