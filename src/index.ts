@@ -1,13 +1,4 @@
-import { homedir } from "node:os";
-import { type CofferdamOptions, openWith } from "./manager/open.ts";
-import type { Cofferdam } from "./manager/cofferdam.ts";
-import {
-  type InspectOptions,
-  type MachineReport,
-  inspectMachineWith,
-} from "./manager/inspect-machine.ts";
-import { BUILT_IN_STRATEGIES } from "./strategies/index.ts";
-
+export { inspectMachine, openCofferdam } from "./open-cofferdam.ts";
 export { Cofferdam } from "./manager/cofferdam.ts";
 export type {
   CreateOptions,
@@ -20,7 +11,11 @@ export { Sandbox } from "./manager/bound-sandbox.ts";
 export { Plan } from "./manager/plan/plan.ts";
 export type { PlanDescription, PlanDiff } from "./manager/plan/plan.ts";
 export type { PlanCheckpointDescription } from "./manager/checkpoints/checkpoint-plan.ts";
+export type { Enclosed, PlanRunOptions, PlanRunResult } from "./manager/plan/run-in-plan.ts";
+export type { CommandStream } from "./exec/run-command.ts";
+export type { Outside, OutsideChange, OutsideReport } from "./exec/outside.ts";
 export type { PlanCommitOptions } from "./manager/plan/commit-plan.ts";
+export type { PlanSize } from "./manager/plan/measure-plan.ts";
 export type { ForkOptions } from "./manager/plan/fork-plan.ts";
 export type { Blocker, PlanPromise } from "./manager/plan/plan-promise.ts";
 export type {
@@ -85,6 +80,7 @@ export type {
   ErrorJson,
 } from "./errors/index.ts";
 
+export { closestName } from "./model/closest-name.ts";
 export { CHANGE_KINDS } from "./model/change.ts";
 export type {
   Change,
@@ -152,6 +148,8 @@ export type {
   ListedEntry,
   ProbeResult,
   PublishPolicy,
+  SandboxCopy,
+  SandboxLayers,
   SandboxStrategy,
   TransactionPart,
 } from "./contract/strategy.ts";
@@ -177,30 +175,3 @@ export { TransactionRollbackStrategy } from "./strategies/transaction_rollback/s
 
 export type { KnownArea } from "./journal/area-list.ts";
 export type { Ability } from "./platform/ability.ts";
-
-/**
- * Opens the sandboxes of a state directory: reads the configuration, registers the strategies, and recovers what was
- * interrupted. Whoever opens it closes it, best with `await using`.
- * @throws ConfigurationError, RecordDamagedError, PlatformUnsupportedError, StrategyValidationError
- */
-export function openCofferdam(options: CofferdamOptions = {}): Promise<Cofferdam> {
-  return openWith(options, {
-    builtIns: BUILT_IN_STRATEGIES,
-    environment: process.env,
-    home: homedir(),
-    workingDirectory: process.cwd(),
-  });
-}
-
-/**
- * Finds out what this machine can do for a resource at a path, by trying it where a sandbox would live. What does not
- * work is told in the report, with what to do about it. Leaves nothing behind but the state directory itself.
- * @throws ConfigurationError, and SandboxCreationError when there is nothing at the path
- */
-export function inspectMachine(path: string, options: InspectOptions = {}): Promise<MachineReport> {
-  return inspectMachineWith(path, options, {
-    environment: process.env,
-    home: homedir(),
-    workingDirectory: process.cwd(),
-  });
-}

@@ -12,6 +12,8 @@ export interface StrategyCapabilities {
   readonly decides?: { readonly group: string; readonly max: number };
   /** `getPath` gives a directory or file that any program may work in. */
   readonly path?: boolean;
+  /** `beginCopy` and `endCopy` exist: a command works on a private copy of the one file that the resource is. */
+  readonly copies?: boolean;
   /** `list`, `remove` and `rename` exist. */
   readonly pathCalls?: boolean;
   /** `read` is given a query and `write` a name for its statements, not paths: both are handed on as they are. */
@@ -20,6 +22,10 @@ export interface StrategyCapabilities {
   readonly checkpoints?: "native" | "emulated" | "none";
   /** `fork` makes a second sandbox from a checkpoint of the first; needs checkpoints. */
   readonly forks?: boolean;
+  /** `drop` takes single edits back. */
+  readonly drops?: boolean;
+  /** `resolve` settles conflicts path by path. */
+  readonly resolves?: boolean;
   /** `exact`: knows what changed; `scan`: compares. Default `scan`. */
   readonly changeTracking?: "exact" | "scan";
 }
@@ -32,10 +38,13 @@ export interface DeclaredCapabilities {
   readonly outcome: boolean;
   readonly decides: { readonly group: string; readonly max: number } | null;
   readonly path: boolean;
+  readonly copies: boolean;
   readonly pathCalls: boolean;
   readonly queries: boolean;
   readonly checkpoints: "native" | "emulated" | "none";
   readonly forks: boolean;
+  readonly drops: boolean;
+  readonly resolves: boolean;
   readonly changeTracking: "exact" | "scan";
 }
 
@@ -48,10 +57,13 @@ export function withDefaults(declared: StrategyCapabilities | undefined): Declar
     outcome: declared?.outcome ?? false,
     decides: declared?.decides ?? null,
     path: declared?.path ?? false,
+    copies: declared?.copies ?? false,
     pathCalls: declared?.pathCalls ?? false,
     queries: declared?.queries ?? false,
     checkpoints: declared?.checkpoints ?? "none",
     forks: declared?.forks ?? false,
+    drops: declared?.drops ?? false,
+    resolves: declared?.resolves ?? false,
     changeTracking: declared?.changeTracking ?? "scan",
   };
 }

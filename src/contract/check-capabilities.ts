@@ -10,8 +10,11 @@ export const METHODS_OF_CAPABILITY = {
   outcome: ["outcome"],
   decides: ["commitDeciding", "decided"],
   path: ["getPath"],
+  copies: ["beginCopy", "endCopy"],
   pathCalls: ["list", "remove", "rename"],
   forks: ["fork"],
+  drops: ["drop"],
+  resolves: ["resolve"],
 } as const satisfies Partial<
   Record<keyof StrategyCapabilities, readonly (keyof SandboxStrategy)[]>
 >;
@@ -35,10 +38,13 @@ const VALUES: Readonly<Record<keyof StrategyCapabilities, ValueCheck>> = {
   outcome: flag,
   decides: { expected: "{ group: text, max: a whole number from 1 }", accepts: isDecider },
   path: flag,
+  copies: flag,
   pathCalls: flag,
   queries: flag,
   checkpoints: oneOf("native", "emulated", "none"),
   forks: flag,
+  drops: flag,
+  resolves: flag,
   changeTracking: oneOf("exact", "scan"),
 };
 

@@ -88,7 +88,7 @@ async function hunks(
   if (isBinary(left) || isBinary(right) || left.length + right.length > MAX_TEXT_BYTES) {
     return `Binary content differs (${left.length} bytes to ${right.length} bytes)`;
   }
-  const { createTwoFilesPatch } = await import("diff");
+  const { createTwoFilesPatch } = await import("diff/lib/patch/create.js");
   const [oldText, newText] = [
     Buffer.from(left).toString("utf8"),
     Buffer.from(right).toString("utf8"),

@@ -8,6 +8,8 @@ import { type ContentReader, renderText } from "./diff-text.ts";
 export interface DiffViewInit extends ContentReader {
   readonly sandboxId: string;
   readonly base: string;
+  /** What one change is about; a file or folder unless given. */
+  readonly unit?: DiffView["unit"];
   readonly changes: readonly Change[];
   readonly skipped?: readonly SkippedEntry[];
   readonly drift?: readonly DriftEntry[];
@@ -21,6 +23,7 @@ export function createDiffView(init: DiffViewInit): DiffView {
   return {
     sandboxId: init.sandboxId,
     base: init.base,
+    ...(init.unit !== undefined && { unit: init.unit }),
     changes,
     summary: summarize(changes),
     skipped: init.skipped ?? [],

@@ -72,11 +72,30 @@ export interface TransactionPart {
   readonly undoes?: { readonly ulid: string; readonly record: Json };
 }
 
+/** Whose version of a path counts in a conflict. */
+export type Resolution = "mine" | "theirs" | "merge";
+
 /** An entry of a directory in a sandbox's view. */
 export interface ListedEntry {
   readonly name: string;
   readonly nameBytes?: string;
   readonly type: EntryType;
+}
+
+/** An overlay of folders that shows a sandbox; whoever mounts it in a namespace of its own needs no privilege. */
+export interface SandboxLayers {
+  /** Absolute path of the folder that the names in `options` are relative to. */
+  readonly folder: string;
+  /** Options of the kernel's overlay. */
+  readonly options: string;
+}
+
+/** A private copy of a resource that is one file, for a command that finds it in the place of the real one. */
+export interface SandboxCopy {
+  /** Absolute path of the real file, links resolved. */
+  readonly location: string;
+  /** Absolute path of the copy. Its folder is its own: programs may put further files beside it, such as journals. */
+  readonly file: string;
 }
 
 /** Whether a strategy can work on this machine. */
@@ -139,12 +158,54 @@ export interface SandboxStrategy {
 
   /** Capability `path`: a directory (or file) that outside programs may work in; `path` is relative to the resource. */
   getPath?(ref: SandboxRef, path?: PathInput, options?: CallOptions): Promise<string>;
+  /**
+   * Instead of `getPath` for a command that runs in a mount namespace of its own: what to mount there. Null where
+   * `getPath` is the better way. Until `endLayers` nobody else changes the sandbox.
+   */
+  beginLayers?(ref: SandboxRef): Promise<SandboxLayers | null>;
+  /** The command has ended, and nothing has the layers mounted any more. */
+  endLayers?(ref: SandboxRef): Promise<void>;
+  /**
+   * A command that worked in the sandbox has ended. What the resource still has of the entries that it edited may be
+   * kept now, as the version that both sides of a later merge began with. Nothing that anybody sees changes.
+   */
+  keepBases?(ref: SandboxRef): Promise<void>;
+  /**
+   * Capability `copies`: makes a private copy of what the sandbox shows. It stays where it is, also when this process
+   * ends, until `endCopy`; meanwhile nobody else changes the sandbox.
+   */
+  beginCopy?(ref: SandboxRef): Promise<SandboxCopy>;
+  /**
+   * Capability `copies`: the command has ended, however it ended; what it did in the copy becomes edits of the sandbox,
+   * and the copy goes. Idempotent, also when another process began, or half ended it. An error of the family that has
+   * `keptAt` in its data says that these edits were not taken and where the copy lies from now on; after any other error
+   * the copy is still there for the next call.
+   */
+  endCopy?(ref: SandboxRef): Promise<void>;
   /** Capability `pathCalls`: the entries of a directory. */
   list?(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<readonly ListedEntry[]>;
   /** Capability `pathCalls`: removes an entry, directories with everything below. */
   remove?(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<void>;
   /** Capability `pathCalls`: moves an entry. */
   rename?(ref: SandboxRef, from: PathInput, to: PathInput, options?: CallOptions): Promise<void>;
+
+  /**
+   * Capability `drops`: takes the edits at these paths back, with everything below them: the sandbox has there what the resource has now, or
+   * what it started from, and others' edits there are no conflict any more. Refuses a path without any edit.
+   */
+  drop?(ref: SandboxRef, paths: readonly PathInput[], options?: CallOptions): Promise<void>;
+  /**
+   * Capability `resolves`: settles conflicts at these paths and below them: `mine` will be published over what others have done there up to
+   * now, `theirs` takes the edits that are in conflict back, `merge` makes the sandbox's version the three-way merge of
+   * both. What others do later is a conflict again.
+   * @throws SandboxConflictError when something cannot be merged; nothing is changed then.
+   */
+  resolve?(
+    ref: SandboxRef,
+    paths: readonly PathInput[],
+    how: Resolution,
+    options?: CallOptions,
+  ): Promise<void>;
 
   /**
    * Whether a commit would publish anything. Changes nothing; where it says no, a commit costs nothing but the status.
@@ -215,6 +276,11 @@ export interface SandboxStrategy {
   deleteCheckpoint?(ref: SandboxRef, checkpointId: string): Promise<void>;
   /** Whether this strategy can work here, tried for real at the given place. */
   probe?(location?: string): Promise<ProbeResult>;
+  /**
+   * Ends what is kept for the next call, such as a connection; called when the instance is closed, after all other calls.
+   * A call that comes later works all the same.
+   */
+  close?(): Promise<void>;
 }
 
 /** The nine methods that every strategy has. */

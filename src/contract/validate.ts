@@ -6,9 +6,13 @@ import type { SandboxStrategy } from "./strategy.ts";
 
 /** Methods that the engine calls whenever they are there, without a capability that announces them. */
 const UNANNOUNCED_METHODS = [
+  "beginLayers",
   "checkUndo",
+  "close",
   "deleteCheckpoint",
   "dropUndo",
+  "endLayers",
+  "keepBases",
   "probe",
 ] as const satisfies readonly (keyof SandboxStrategy)[];
 

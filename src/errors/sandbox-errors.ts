@@ -94,6 +94,8 @@ export class SandboxPathError extends SandboxError<{
     | "exists"
     | "notEmpty"
     | "outside"
+    /** There is no edit at the path, and none below it. */
+    | "unchanged"
     | "tooLong";
 }> {
   readonly code = "SANDBOX_PATH";

@@ -100,6 +100,8 @@ export class DatabaseError extends SandboxError<{
   readonly command: string | null;
   /** The server's own code. */
   readonly sqlState: string | null;
+  /** The private copy with edits of a command that were not taken into the sandbox; absent where there is none. */
+  readonly keptAt?: string;
 }> {
   readonly code = "DATABASE";
 }

@@ -90,8 +90,23 @@ export function removeTemporaries(folder: string): void {
   }
 }
 
+/** Fills a new folder that nobody looks into yet. What is in it is durable then; that the folder itself is there is not. */
+export async function fillFolder(
+  folder: string,
+  contents: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, content] of Object.entries(contents))
+    await writeDurably(join(folder, name), content);
+  await syncFolder(folder);
+}
+
 async function writeTemporary(folder: string, content: string): Promise<string> {
   const path = join(folder, `.${randomBytes(16).toString("hex")}.tmp`);
+  await writeDurably(path, content);
+  return path;
+}
+
+async function writeDurably(path: string, content: string): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const fd = openSync(path, flags, 0o600);
   try {
@@ -103,5 +118,4 @@ async function writeTemporary(folder: string, content: string): Promise<string> 
   } finally {
     closeSync(fd);
   }
-  return path;
 }

@@ -49,6 +49,12 @@ export interface PlanRestore {
   readonly currentCheckpoint: string | null;
 }
 
+/** A copy of a sandbox that a command works on. */
+export interface LentMark {
+  /** What was made in the workspace of another sandbox so that the copy could be shown there; goes with the copy. */
+  readonly placeholder: { readonly file: string; readonly folder: string | null } | null;
+}
+
 /** The durable record of one sandbox. */
 export interface SandboxRecord {
   readonly ref: SandboxRef;
@@ -59,6 +65,8 @@ export interface SandboxRecord {
   readonly lastError: ErrorJson | null;
   /** The workspace must be rebuilt before anybody sees it again. */
   readonly workspaceStale: boolean;
+  /** A command may have a copy whose edits have to be taken before anybody sees the sandbox again. */
+  readonly lent?: LentMark | null;
   readonly checkpoints: readonly CheckpointRecord[];
   /** Id of the checkpoint that the present state goes back to. */
   readonly currentCheckpoint: string | null;

@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock } from "../locks/file-lock.ts";
 import { throwUnlessErrno } from "../platform/native/native-error.ts";
-import { syncFolder } from "./durable-file.ts";
+import { fillFolder, syncFolder } from "./durable-file.ts";
 import { OpenTransaction } from "./open-transaction.ts";
-import { readRecordSync, writeRecord } from "./record-file.ts";
+import { encodeRecord, readRecordSync } from "./record-file.ts";
 import { DONE, type Done, INTENT, type Intent, OWNER, type Owner } from "./transaction-record.ts";
 
 /** The transactions of one state directory: `tx/<ulid>/` while they run, `done/<ulid>.json` afterwards. */
@@ -38,8 +38,10 @@ export class TransactionLog {
     let lock: AsyncDisposable | undefined;
     try {
       lock = await acquireLock(join(draft, "lock"), { exclusive: true, timeoutMs: 0 });
-      await writeRecord(join(draft, "owner.json"), OWNER, describeOwner(intent.at));
-      await writeRecord(join(draft, "intent.json"), INTENT, intent);
+      await fillFolder(draft, {
+        "owner.json": encodeRecord(OWNER, describeOwner(intent.at)),
+        "intent.json": encodeRecord(INTENT, intent),
+      });
       renameSync(draft, folder);
       await syncFolder(this.#running);
     } catch (error) {

@@ -5,6 +5,7 @@ import type {
   CommitOptions,
   DiffOptions,
   ListedEntry,
+  Resolution,
   SandboxStrategy,
 } from "../contract/strategy.ts";
 import { UnsupportedStrategyError } from "../errors/index.ts";
@@ -148,6 +149,33 @@ export class Sandbox {
     );
   }
 
+  /**
+   * Takes the edits at these paths, and below them, back: accept the rest. The sandbox has there what the resource has
+   * now, or for git what it started from.
+   * @throws SandboxPathError (`unchanged`) when there is no edit at one of them; nothing is taken back then.
+   */
+  async drop(paths: readonly PathInput[], options?: CallOptions): Promise<void> {
+    return this.#call("drop", (strategy) =>
+      this.#method(strategy, "drop")(this.ref, paths, options),
+    );
+  }
+
+  /**
+   * Settles conflicts at these paths and below them. `mine` publishes the sandbox's version over what others have done
+   * there up to now, `theirs` takes the edits in conflict back, `merge` gives the sandbox the three-way merge of both.
+   * What others do later is a conflict again.
+   * @throws SandboxConflictError when something cannot be merged; nothing is changed then.
+   */
+  async resolve(
+    paths: readonly PathInput[],
+    how: Resolution,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#call("resolve", (strategy) =>
+      this.#method(strategy, "resolve")(this.ref, paths, how, options),
+    );
+  }
+
   /** What is known about the sandbox. */
   describe(): Promise<SandboxDescription> {
     return Promise.resolve().then(() =>
@@ -183,4 +211,5 @@ export class Sandbox {
   }
 }
 
-type OptionalMethod = "getPath" | "list" | "remove" | "rename" | "undoCommit" | "deleteCheckpoint";
+type OptionalMethod =
+  "getPath" | "list" | "remove" | "rename" | "drop" | "resolve" | "undoCommit" | "deleteCheckpoint";

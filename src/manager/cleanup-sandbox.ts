@@ -8,7 +8,7 @@ import type { Guarded } from "./engine.ts";
 import { asCleanupError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
-import { lockPlan } from "./plan-lock.ts";
+import { lockPlan, refuseRunning } from "./plan-lock.ts";
 import { updateRecord } from "./record-moves.ts";
 import { settleSandbox } from "./settle-sandbox.ts";
 import { inContext, refuseAborted, tracked } from "./with-sandbox.ts";
@@ -34,6 +34,7 @@ export async function cleanupSandbox(
         signal: options.signal,
       });
       if (lock === null || findRecord(engine, ref) === null) return;
+      refuseRunning(engine, ref.planId);
       const found = knownRecord(engine, ref, "cleanup", name);
       const record = await settled(guarded, found, options.force === true);
       await remove(guarded, record, options);

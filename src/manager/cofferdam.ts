@@ -15,6 +15,7 @@ import type { StartUpReport } from "../registry/load-custom-strategies.ts";
 import type { StrategyRegistry } from "../registry/strategy-registry.ts";
 import { Sandbox } from "./bound-sandbox.ts";
 import { claimPlan } from "./claim-plan.ts";
+import { closeStrategies } from "./close-strategies.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "./describe-sandbox.ts";
 import { type Engine, type UndoLimits, guardedOf } from "./engine.ts";
@@ -260,6 +261,7 @@ export class Cofferdam implements AsyncDisposable {
     while (this.#engine.running.size > 0) await Promise.allSettled(this.#engine.running);
     // Whoever waits for one of these calls hears of its end first.
     await setImmediate();
+    await closeStrategies(this.#engine);
     await this.#engine.owners.release();
   }
 

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../contract/strategy.ts";
+import type { CallOptions, Resolution, SandboxLayers } from "../contract/strategy.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { PathInput } from "../model/byte-path.ts";
 import type { Change } from "../model/change.ts";
@@ -9,7 +9,7 @@ import { addressOf, pathText, plainPath } from "./path-arguments.ts";
 import { moveRecord } from "./record-moves.ts";
 import { type SandboxCall, withSandbox } from "./with-sandbox.ts";
 
-type Edit = "write" | "remove" | "rename" | "getPath";
+type Edit = "write" | "remove" | "rename" | "getPath" | "drop" | "resolve";
 
 /** Writes a file. The first edit makes the sandbox ACTIVE; a write that failed leaves the status as it was. */
 export function writeFile(
@@ -49,6 +49,44 @@ export function renameEntry(
   );
 }
 
+/** Takes the edits at some paths back, as an edit of its own. */
+export function dropPaths(
+  guarded: Guarded,
+  ref: SandboxRef,
+  paths: readonly PathInput[],
+  options?: CallOptions,
+): Promise<void> {
+  return editPaths(guarded, ref, "drop", paths, options, async (plain) =>
+    guarded.raw.drop?.(ref, plain, options),
+  );
+}
+
+/** Settles conflicts at some paths, as an edit. */
+export function resolvePaths(
+  guarded: Guarded,
+  ref: SandboxRef,
+  paths: readonly PathInput[],
+  how: Resolution,
+  options?: CallOptions,
+): Promise<void> {
+  return editPaths(guarded, ref, "resolve", paths, options, async (plain) =>
+    guarded.raw.resolve?.(ref, plain, how, options),
+  );
+}
+
+function editPaths(
+  guarded: Guarded,
+  ref: SandboxRef,
+  operation: "drop" | "resolve",
+  paths: readonly PathInput[],
+  options: CallOptions | undefined,
+  work: (plain: readonly PathInput[]) => Promise<void>,
+): Promise<void> {
+  return edit(guarded, ref, operation, paths[0] ?? "", options, (_first, root) =>
+    work(paths.map((path) => plainPath(path, root, operation))),
+  );
+}
+
 /** Hands out a path that others may write to: the sandbox is recorded as ACTIVE before the caller knows the path. */
 export function workspacePath(
   guarded: Guarded,
@@ -59,6 +97,28 @@ export function workspacePath(
   return edit(guarded, ref, "getPath", path, options, async (plain) =>
     String(await guarded.raw.getPath?.(ref, plain, options)),
   );
+}
+
+/** Hands out layers for a command that mounts them itself; null when the strategy has none. */
+export function beginLayers(guarded: Guarded, ref: SandboxRef): Promise<SandboxLayers | null> {
+  return edit(
+    guarded,
+    ref,
+    "getPath",
+    "",
+    undefined,
+    async () => (await guarded.raw.beginLayers?.(ref)) ?? null,
+  );
+}
+
+/** The command has ended that had the layers mounted. */
+export function endLayers(guarded: Guarded, ref: SandboxRef): Promise<void> {
+  return edit(guarded, ref, "getPath", "", undefined, async () => guarded.raw.endLayers?.(ref));
+}
+
+/** A command has ended: what it edited may be merged later. */
+export function keepBases(guarded: Guarded, ref: SandboxRef): Promise<void> {
+  return edit(guarded, ref, "getPath", "", undefined, async () => guarded.raw.keepBases?.(ref));
 }
 
 /** Records that a sandbox is in use. */

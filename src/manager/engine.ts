@@ -2,6 +2,7 @@ import type { Clock, IdSource } from "../contract/host.ts";
 import type { SandboxStrategy } from "../contract/strategy.ts";
 import type { Creation } from "../journal/creation-record.ts";
 import type { PlanOwners } from "../journal/plan-owners.ts";
+import type { PlanRuns } from "../journal/plan-runs.ts";
 import type { SandboxStore } from "../journal/sandbox-store.ts";
 import type { StateDirectory } from "../journal/state-directory.ts";
 import type { TransactionLog } from "../journal/transaction-log.ts";
@@ -54,6 +55,7 @@ export interface Engine {
   readonly store: SandboxStore;
   readonly log: TransactionLog;
   readonly owners: PlanOwners;
+  readonly runs: PlanRuns;
   readonly undo: UndoBudget;
   readonly emit: Emit;
   readonly registry: StrategyRegistry;

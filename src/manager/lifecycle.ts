@@ -8,14 +8,29 @@ import {
 import { cleanupSandbox } from "./cleanup-sandbox.ts";
 import { commitSandbox } from "./commit-sandbox.ts";
 import { createSandbox } from "./create-sandbox.ts";
-import { removeEntry, renameEntry, workspacePath, writeFile } from "./edit.ts";
+import {
+  dropPaths,
+  removeEntry,
+  renameEntry,
+  resolvePaths,
+  workspacePath,
+  writeFile,
+} from "./edit.ts";
 import { type Engine, type Guarded, rememberGuarded } from "./engine.ts";
 import { diffSandbox, listFolder, readFile } from "./look.ts";
 import { rollbackSandbox, undoSandbox } from "./rollback-sandbox.ts";
 
 type Optional = Pick<
   SandboxStrategy,
-  "getPath" | "list" | "remove" | "rename" | "undoCommit" | "deleteCheckpoint" | "probe"
+  | "getPath"
+  | "list"
+  | "remove"
+  | "rename"
+  | "drop"
+  | "resolve"
+  | "undoCommit"
+  | "deleteCheckpoint"
+  | "probe"
 >;
 
 /**
@@ -46,12 +61,14 @@ export function guardStrategy(raw: SandboxStrategy, name: string, engine: Engine
 /** The optional methods that the strategy has and announces; what is not declared counts as absent. */
 function optionalMethods(guarded: Guarded): Optional {
   const { raw } = guarded;
-  const { path, pathCalls, undoCommit } = withDefaults(raw.capabilities);
+  const { path, pathCalls, drops, resolves, undoCommit } = withDefaults(raw.capabilities);
   const announced: Record<keyof Optional, boolean> = {
     getPath: path,
     list: pathCalls,
     remove: pathCalls,
     rename: pathCalls,
+    drop: drops,
+    resolve: resolves,
     undoCommit,
     deleteCheckpoint: raw.deleteCheckpoint !== undefined,
     probe: raw.probe !== undefined,
@@ -61,6 +78,8 @@ function optionalMethods(guarded: Guarded): Optional {
     list: (ref, at, options) => listFolder(guarded, ref, at, options),
     remove: (ref, at, options) => removeEntry(guarded, ref, at, options),
     rename: (ref, from, to, options) => renameEntry(guarded, ref, from, to, options),
+    drop: (ref, paths, options) => dropPaths(guarded, ref, paths, options),
+    resolve: (ref, paths, how, options) => resolvePaths(guarded, ref, paths, how, options),
     undoCommit: (ref, options) => undoSandbox(guarded, ref, options),
     deleteCheckpoint: (ref, id) => deleteCheckpoint(guarded, ref, id),
     probe: async (location) => (await raw.probe?.(location)) ?? { works: true },

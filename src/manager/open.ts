@@ -2,6 +2,7 @@ import type { CofferConfig } from "../config/config.ts";
 import { defaultConfig } from "../config/config.ts";
 import { loadConfig, loadNearestConfig } from "../config/load-config.ts";
 import type { Clock, IdSource, SandboxEvent, StrategyClass } from "../contract/host.ts";
+import { PlanRuns } from "../journal/plan-runs.ts";
 import { PlanOwners } from "../journal/plan-owners.ts";
 import { SandboxStore } from "../journal/sandbox-store.ts";
 import { defaultStateDirectory, openStateDirectory } from "../journal/state-directory.ts";
@@ -93,6 +94,7 @@ async function createEngine(
     log: new TransactionLog(state.path),
     undo: new UndoRetention(config.undo),
     owners: new PlanOwners(state.path, ids.next()),
+    runs: new PlanRuns(state.path),
     emit: createEmit(clock, options.onEvent),
     allowParentArea: options.allowParentArea ?? false,
     pending: new Set(),

@@ -1,3 +1,4 @@
+import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock, type FileLock } from "../locks/file-lock.ts";
 import { isErrno, throwUnlessErrno } from "../platform/native/native-error.ts";
 import type { Engine } from "./engine.ts";
@@ -48,6 +49,34 @@ export async function withWholePlan<T>(
   await using lock = await lockPlan(engine, planId, { exclusive: true, signal });
   if (lock === null) return null;
   return await asHolder(engine.store.lockFile(planId), work);
+}
+
+/** As `withWholePlan`, and only while no command runs in the plan: its work must not change under its hands. */
+export function withQuietPlan<T>(
+  engine: Engine,
+  planId: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  return withWholePlan(engine, planId, signal, () => {
+    refuseRunning(engine, planId);
+    return work();
+  });
+}
+
+/**
+ * Refuses to change a plan that a command runs in.
+ * @throws PlanBusyError (`PLAN_BUSY`)
+ */
+export function refuseRunning(engine: Engine, planId: string): void {
+  const holder = engine.runs.running(planId);
+  if (holder === null) return;
+  const who = holder.pid === null ? "" : `, started by process ${holder.pid}`;
+  throw new PlanBusyError(`A command runs in this plan${who}`, {
+    data: { holder },
+    planId,
+    hint: "Wait for its end, or end it, and try again; looking at the plan works meanwhile.",
+  });
 }
 
 /** Locks a plan alone, made if need be. */

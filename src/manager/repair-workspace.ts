@@ -1,10 +1,20 @@
+import { removePlaceholder } from "../exec/placeholder.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { Engine, Guarded } from "./engine.ts";
 import { asCheckpointError, asRollbackError } from "./failures.ts";
 import { moveRecord, updateRecord } from "./record-moves.ts";
 
 /** Whether the workspace must not be used as it is. The real resource is never in question here. */
-export function needsRepair(record: SandboxRecord): boolean {
+export function needsRepair(engine: Engine, record: SandboxRecord): boolean {
+  return isWrong(record) || isLeft(engine, record);
+}
+
+/** Whether a command whose end nobody saw has left a copy with its edits. */
+function isLeft(engine: Engine, { lent, ref }: SandboxRecord): boolean {
+  return lent !== undefined && lent !== null && engine.runs.running(ref.planId) === null;
+}
+
+function isWrong(record: SandboxRecord): boolean {
   return record.workspaceStale || record.inFlight?.operation === "restoreCheckpoint";
 }
 
@@ -25,14 +35,17 @@ export async function finishPlanRestore(
 
 /**
  * Brings a workspace back into a state that is known: after a restore that was interrupted, the state before it, unless
- * the whole plan was restored; after a reset that failed, a fresh one. The plan is locked by the caller.
+ * the whole plan was restored; after a reset that failed, a fresh one; after a command whose end nobody saw, the one with
+ * its edits. The plan is locked by the caller.
  */
 export async function repairWorkspace(
-  { engine, raw }: Guarded,
+  guarded: Guarded,
   found: SandboxRecord,
 ): Promise<SandboxRecord> {
-  const record = await finishPlanRestore(engine, found);
-  if (!needsRepair(record)) return record;
+  const { engine, raw } = guarded;
+  const restored = await finishPlanRestore(engine, found);
+  const record = isLeft(engine, restored) ? await takeCopy(guarded, restored) : restored;
+  if (!isWrong(record)) return record;
   const { ref, inFlight } = record;
   if (inFlight?.operation === "restoreCheckpoint") {
     try {
@@ -49,4 +62,19 @@ export async function repairWorkspace(
   }
   engine.emit("sandbox.workspaceRebuilt", { planId: ref.planId, sandboxId: ref.sandboxId });
   return updateRecord(engine, record, { inFlight: null, workspaceStale: false });
+}
+
+/**
+ * Takes the edits that a command made in a copy. The mark stays where that fails, so that the next call does it; where
+ * the copy was set aside meanwhile, that finds nothing to do. The plan is locked by the caller.
+ */
+export async function takeCopy(
+  { engine, raw }: Guarded,
+  record: SandboxRecord,
+): Promise<SandboxRecord> {
+  const { lent } = record;
+  if (lent === undefined || lent === null) return record;
+  if (lent.placeholder !== null) removePlaceholder(lent.placeholder);
+  await raw.endCopy?.(record.ref);
+  return updateRecord(engine, record, { lent: null });
 }

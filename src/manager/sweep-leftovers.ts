@@ -19,6 +19,7 @@ export async function sweepLeftovers(engine: Engine): Promise<void> {
   for (const draft of engine.store.drafts())
     await removeOrTell(engine, draft.lockFile, () => sweepDraft(engine, draft));
   await removeOrTell(engine, "owners", () => engine.owners.sweep());
+  await removeOrTell(engine, "runs", () => Promise.resolve(engine.runs.sweep()));
   for (const creation of engine.store.creations())
     await removeOrTell(engine, creation.sandboxId, () => sweepCreation(engine, creation));
   for (const { lockFile, remove } of engine.store.emptyPlans()) {

@@ -5,7 +5,7 @@ import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxOperation } from "../model/status.ts";
 import type { Engine, Guarded } from "./engine.ts";
 import { assertAllowed, knownRecord, unknownRef } from "./known-record.ts";
-import { lockPlan } from "./plan-lock.ts";
+import { lockPlan, refuseRunning } from "./plan-lock.ts";
 import { needsRepair, repairWorkspace } from "./repair-workspace.ts";
 
 /** One call on a sandbox. */
@@ -36,12 +36,13 @@ export async function withSandbox<T>(
     try {
       refuseAborted(options?.signal, operation);
       const early = knownRecord(engine, ref, operation, name);
-      const exclusive = call.access === "change" || needsRepair(early);
+      const exclusive = call.access === "change" || needsRepair(engine, early);
       await using lock = await lockPlan(engine, ref.planId, { exclusive, signal: options?.signal });
       if (lock === null) throw unknownRef(ref, operation);
+      if (call.access === "change" && operation !== "getPath") refuseRunning(engine, ref.planId);
       const record = knownRecord(engine, ref, operation, name);
       assertAllowed(record, operation);
-      if (call.asItIs === true || !needsRepair(record)) return await body(record);
+      if (call.asItIs === true || !needsRepair(engine, record)) return await body(record);
       if (exclusive) return await body(await repairWorkspace(guarded, record));
     } catch (error) {
       throw inContext(call.failure(error), ref);

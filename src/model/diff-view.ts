@@ -20,6 +20,8 @@ export interface DiffView {
   readonly sandboxId: string;
   /** Fingerprint id of the state that the changes are relative to. */
   readonly base: string;
+  /** What one change is about: `row` for databases, whose paths are tables and keys; left out for files and folders. */
+  readonly unit?: "row";
   /** Sorted by path bytes. */
   readonly changes: readonly Change[];
   readonly summary: DiffSummary;

@@ -25,6 +25,8 @@ export type SandboxOperation =
   | "list"
   | "remove"
   | "rename"
+  | "drop"
+  | "resolve"
   | "prepare"
   | "commit"
   | "rollback"
@@ -93,6 +95,8 @@ export const ALLOWED_FROM = {
   getPath: USABLE,
   remove: USABLE,
   rename: USABLE,
+  drop: USABLE,
+  resolve: USABLE,
   prepare: ["CREATED", "ACTIVE"],
   commit: ["CREATED", "ACTIVE", "PREPARED"],
   rollback: ["CREATED", "ACTIVE", "COMMITTED"],

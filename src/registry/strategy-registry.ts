@@ -120,6 +120,11 @@ export class StrategyRegistry {
     return [...this.#entries].filter(([, entry]) => !entry.hasFailed).map(([name]) => name);
   }
 
+  /** The names of the strategies that are loaded. */
+  loaded(): readonly string[] {
+    return [...this.#ready.keys()];
+  }
+
   /** What is known of every registered strategy, failed ones included; loads nothing. */
   list(): readonly StrategyDescription[] {
     return [...this.#entries.values()].map((entry) => entry.describe());

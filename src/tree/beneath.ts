@@ -226,6 +226,7 @@ export function pathError(
     exists: "exists already",
     notEmpty: "is not empty",
     outside: "is not inside the resource",
+    unchanged: "has no edit, and nothing below it has one",
     tooLong: "is longer than the system allows",
   };
   return new SandboxPathError(`${text === "" ? "The root" : text} ${texts[reason]}`, {

@@ -94,6 +94,20 @@ export interface Workspace {
    * that the commit touched, to be used from now on as the base of these paths.
    */
   rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void>;
+  /**
+   * Shows at a path what the real tree has there now, with everything below; of a folder that both have it takes the
+   * attributes alone. `real` is the entry that is there. The workspace is quiet.
+   */
+  takeBack(place: OpenPlace, path: RelativePath, real: TreeEntry | null): Promise<void>;
+  /**
+   * Takes real entries for the base of these paths, whatever it was before; checkpoints keep theirs. Of the folders in
+   * `whole` everything that the real tree has below counts as well.
+   */
+  acceptBase(
+    place: OpenPlace,
+    base: ReadonlyMap<RelativePath, TreeEntry | null>,
+    whole: readonly RelativePath[],
+  ): Promise<void>;
   checkpoint(place: OpenPlace, checkpointId: string): Promise<void>;
   /** All or nothing: on failure the workspace is as before. */
   restore(place: OpenPlace, checkpointId: string): Promise<void>;

@@ -102,10 +102,13 @@ describe("capabilities", () => {
       outcome: false,
       decides: null,
       path: false,
+      copies: false,
       pathCalls: false,
       queries: false,
       checkpoints: "none",
       forks: false,
+      drops: false,
+      resolves: false,
       changeTracking: "scan",
     };
     expect(withDefaults(undefined)).toEqual(nothing);
@@ -116,6 +119,7 @@ describe("capabilities", () => {
   it.each([
     ["undoCommit", true, ["undoCommit"]],
     ["outcome", true, ["outcome"]],
+    ["copies", true, ["beginCopy", "endCopy"]],
     ["pathCalls", true, ["list", "remove", "rename"]],
     ["decides", { group: "pg", max: 1 }, ["commitDeciding", "decided"]],
     [

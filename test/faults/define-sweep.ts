@@ -17,14 +17,18 @@ const FAULTS: readonly Fault[] = [
   { error: "EROFS", lasting: true },
 ];
 const SAMPLED: readonly Fault[] = [...FAULTS.slice(0, 1), ...FAULTS.slice(0, 1), ...FAULTS];
-const ALONE: Fault = { signal: "KILL", sparesChildren: true };
+/** What is done to operations with children besides. */
+const WITH_CHILDREN: readonly Fault[] = [
+  { signal: "KILL", sparesChildren: true },
+  { signal: "KILL", sparesProgram: true },
+];
 const HOURS = 3_600_000;
 
 /** What is special about a sweep. */
 export interface SweepOptions {
   /** How many points a sample takes at most; a tenth of them unless given. */
   readonly sampled?: number;
-  /** Whether the operation starts programs, which may outlive it. */
+  /** Whether the operation starts programs, which may outlive it or die before it. */
   readonly hasChildren?: boolean;
 }
 
@@ -44,7 +48,7 @@ export function defineSweep(
     async () => {
       const settings = faultSettings();
       const shape = makeShape(template);
-      const more = hasChildren ? [ALONE] : [];
+      const more = hasChildren ? WITH_CHILDREN : [];
       const rounds = settings.all
         ? [...FAULTS, ...more].filter(isMeant(settings)).map((fault) => [fault])
         : [[...SAMPLED, ...more].filter(isMeant(settings))];

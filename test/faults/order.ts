@@ -45,7 +45,7 @@ export type Operation =
       readonly planId: string;
     }
   | {
-      readonly operation: "getPath" | "commit" | "rollback" | "undoCommit";
+      readonly operation: "getPath" | "commit" | "rollback" | "undoCommit" | "drop";
       readonly ref: SandboxRef;
     }
   | { readonly operation: "cleanup"; readonly ref: SandboxRef; readonly force?: boolean };

@@ -15,6 +15,7 @@ const DEFAULT_ERROR: Fault = { error: "EIO" };
 
 /** A fault in words. */
 export function describeFault(fault: Fault): string {
+  if (isOfChild(fault)) return "a child of it is killed";
   if ("signal" in fault) return sparesChildren(fault) ? "killed without its children" : "killed";
   if ("pretends" in fault) return "not done";
   return `${fault.error}${isLasting(fault) ? " from then on" : ""}`;
@@ -63,8 +64,13 @@ function sparesChildren(fault: Fault): boolean {
   return "signal" in fault && fault.sparesChildren === true;
 }
 
+/** Whether only a child of the program dies. */
+function isOfChild(fault: Fault): boolean {
+  return "signal" in fault && fault.sparesProgram === true;
+}
+
 function isUseful({ point, fault }: Trial): boolean {
   // Where the program itself is at work, no child is.
-  if (sparesChildren(fault) && !point.inChild) return false;
+  if ((sparesChildren(fault) || isOfChild(fault)) && !point.inChild) return false;
   return !("signal" in fault && LOOKING.includes(point.call));
 }

@@ -9,7 +9,8 @@ import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
 import { actUntilEnd } from "./act.ts";
 import { edit, listing, mark, openSite, reopenSite, sandboxOf, type Site } from "./site.ts";
 
-type Call = Exclude<SandboxOperation, "create" | "prepare" | "recover">;
+/** Those that every strategy offers and that need nothing but the status. */
+type Call = Exclude<SandboxOperation, "create" | "prepare" | "recover" | "drop" | "resolve">;
 
 const CALLS: Record<Call, (sandbox: Sandbox) => Promise<unknown>> = {
   read: (sandbox) => sandbox.read("a"),

@@ -1,33 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Sandbox } from "../../src/index.ts";
 import { takeOracle } from "../support/oracle.ts";
-import type { PostgresServer, TestDatabase } from "../support/postgres-server.ts";
 import { shell } from "../strategies/shell.ts";
 import { git, gitState } from "../strategies/git_worktree/checkout.ts";
-
-/** One real resource of a mixed plan. */
-export interface Member {
-  readonly id: string;
-  readonly type: string;
-  readonly location: string;
-  readonly sandboxStrategy?: string;
-  /** Edits the sandbox, for the first or a further time. */
-  readonly edit: (sandbox: Sandbox, value: "new" | "later") => Promise<unknown>;
-  /** Everything about the resource that a commit could change, as foreign programs see it. */
-  readonly look: () => string;
-  /** What the resource has where the sandbox was edited. */
-  readonly value: () => string;
-  /** Changes the same place as somebody else, so that a commit cannot succeed. */
-  readonly disturb: () => void;
-}
-
-/** Where members are made. */
-export interface Yard {
-  readonly folder: string;
-  readonly server: PostgresServer;
-  readonly database: TestDatabase;
-}
+import { mariadb, postgres, sqlite } from "./database-kinds.ts";
+import type { Member, Yard } from "./member.ts";
 
 function directory(strategy: string): (yard: Yard) => Member {
   return ({ folder }) => {
@@ -73,42 +50,26 @@ function repository({ folder }: Yard): Member {
   };
 }
 
-function postgres({ server, database }: Yard): Member {
-  server.sql(
-    database,
-    `CREATE TABLE kinds (id int PRIMARY KEY, state text NOT NULL);
-     CREATE TABLE parts (id int PRIMARY KEY, kind int REFERENCES kinds DEFERRABLE INITIALLY DEFERRED);
-     INSERT INTO kinds VALUES (1, 'old')`,
-  );
-  const rows = (): string =>
-    server
-      .sql(database, "SELECT * FROM kinds ORDER BY id; SELECT * FROM parts ORDER BY id")
-      .join("\n");
-  return {
-    id: "postgres",
-    type: "database",
-    location: "main",
-    edit: (sandbox, value) =>
-      sandbox.write(
-        value,
-        `UPDATE kinds SET state = '${value}' WHERE id = 1;
-         INSERT INTO parts VALUES (${value.length}, 1)`,
-      ),
-    look: () => [rows(), ...server.sql("postgres", "SELECT gid FROM pg_prepared_xacts")].join("\n"),
-    value: () => server.sql(database, "SELECT state FROM kinds WHERE id = 1")[0] ?? "",
-    disturb: () => {
-      server.sql(database, "UPDATE kinds SET state = 'theirs' WHERE id = 1");
-    },
-  };
-}
-
 /** How each kind of resource is made. */
 export const KINDS: Readonly<Record<string, (yard: Yard) => Member>> = {
   overlay: directory("overlay"),
   copy: directory("copy_on_write"),
   git: repository,
   postgres,
+  mariadb,
+  sqlite,
 };
+
+/**
+ * Six choices of three kinds: every pair of kinds is in one of them, and every kind has every place. All choices are many
+ * more, and take long.
+ */
+export function coveringChoices(): string[][] {
+  const names = Object.keys(KINDS);
+  const turned = (by: number): string[] => [...names.slice(by), ...names.slice(0, by)];
+  // Any two of six on a circle are one, two or three steps apart.
+  return names.map((_, by) => [0, 1, 3].flatMap((at) => turned(by)[at] ?? []));
+}
 
 /** All choices of so many kinds. */
 export function choicesOf(count: number): string[][] {

@@ -24,7 +24,9 @@ export const sign = (value: number): string => (value < 0 ? "negative" : "positi
 /** Counts the coverage of a project with one module, which only a child of its test uses. */
 function coverage(calls: string, source = SOURCE): { code: number | null; output: string } {
   const folder = tempFolder({ mode: 0o755 });
-  for (const name of ["scripts", "scripts/faults", "src", "dist"]) mkdirSync(join(folder, name));
+  for (const name of ["scripts", "scripts/faults", "src", "build", "dist"]) {
+    mkdirSync(join(folder, name));
+  }
   for (const name of ["coverage.mjs", "untaken-catches.mjs", "faults/sweeping.json"]) {
     copyFileSync(join(checkout, "scripts", name), join(folder, "scripts", name));
   }
@@ -35,8 +37,13 @@ function coverage(calls: string, source = SOURCE): { code: number | null; output
     sourcefile: "../src/sign.ts",
   });
   writeFileSync(join(folder, "src/sign.ts"), source);
-  writeFileSync(join(folder, "dist/sign.js"), `${built.code}//# sourceMappingURL=sign.js.map\n`);
-  writeFileSync(join(folder, "dist/sign.js.map"), built.map);
+  for (const place of ["build", "dist"]) {
+    writeFileSync(
+      join(folder, place, "sign.js"),
+      `${built.code}//# sourceMappingURL=sign.js.map\n`,
+    );
+    writeFileSync(join(folder, place, "sign.js.map"), built.map);
+  }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(
     join(folder, "child.mjs"),

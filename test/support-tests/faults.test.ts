@@ -145,6 +145,14 @@ it("kills the program with its children, or without them", async () => {
   expect(readdirSync(alone).toSorted()).toEqual(["before", "one", "two"]);
 });
 
+it("kills a child, and the program goes on", async () => {
+  const folder = tempFolder();
+  const fault = { signal: "KILL", sparesProgram: true } as const;
+  const run = await runWithFault(traced("with-child", folder), { at: 2 }, fault);
+  expect(run).toMatchObject({ fired: true, code: 0 });
+  expect(readdirSync(folder).toSorted()).toEqual(["after", "before"]);
+});
+
 it("stops a child after a call when the program is killed, and lets it go on", async () => {
   const folder = tempFolder();
   const child = traced("with-child", folder);

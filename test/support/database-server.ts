@@ -14,8 +14,8 @@ export interface DatabaseServer extends AsyncDisposable {
   readonly scheme: string;
   /** Starts it again and waits until it answers. */
   resume(): Promise<void>;
-  /** Ends it: `fast` in good order, `immediate` as in a crash. */
-  halt(how?: "fast" | "immediate"): Promise<void>;
+  /** Ends it: `fast` in good order, `immediate` as in a crash, `killed` by SIGKILL of all its processes. */
+  halt(how?: "fast" | "immediate" | "killed"): Promise<void>;
   /** Makes a database that belongs to a role of its own. */
   createDatabase(): TestDatabase;
   /** What the server's own client answers: one text a row, columns separated by bars. A name means all rights. */

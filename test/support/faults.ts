@@ -28,12 +28,16 @@ export interface FaultPoint {
 }
 
 /**
- * What happens at a point: the program dies before the call, with its children or without them; or the call is not
- * done and fails, once or from then on, as on a disk that broke; or it is not done and seems to
+ * What happens at a point: the program dies before the call, with its children or without them, or only the child that
+ * makes the call; or the call is not done and fails, once or from then on, as on a disk that broke; or it is not done and seems to
  * succeed, which takes a sync out from outside.
  */
 export type Fault =
-  | { readonly signal: "KILL"; readonly sparesChildren?: boolean }
+  | {
+      readonly signal: "KILL";
+      readonly sparesChildren?: boolean;
+      readonly sparesProgram?: boolean;
+    }
   | { readonly error: keyof typeof constants.errno; readonly lasting?: boolean }
   | { readonly pretends: "success" };
 
@@ -57,6 +61,8 @@ export interface FaultedRun extends ChildResult {
   /** How many copies of disks were kept. */
   readonly copies: number;
 }
+
+type FaultOrder = Pick<TraceOrder, "result" | "lasting" | "sparesChildren" | "sparesProgram">;
 
 const tracer = fileURLToPath(new URL("./tracer/main.ts", import.meta.url));
 
@@ -145,15 +151,18 @@ function stoppedAt(file: string): number | null {
   }
 }
 
-function resultOf(fault: Fault): Pick<TraceOrder, "result" | "lasting" | "sparesChildren"> {
-  if ("signal" in fault) return { sparesChildren: fault.sparesChildren === true };
+function resultOf(fault: Fault): FaultOrder {
+  if ("signal" in fault) {
+    const { sparesChildren = false, sparesProgram = false } = fault;
+    return { sparesChildren, sparesProgram };
+  }
   if ("pretends" in fault) return { result: 0 };
   return { result: -constants.errno[fault.error], lasting: fault.lasting === true };
 }
 
 async function runTraced(
   traced: TracedProgram,
-  fault: Pick<TraceOrder, "at" | "also" | "result" | "lasting" | "sparesChildren" | "stops">,
+  fault: FaultOrder & Pick<TraceOrder, "at" | "also" | "stops">,
   onStart: (report: string) => void = () => undefined,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });

@@ -39,11 +39,20 @@ export function processesAround(folder: string): { pid: number; command: string 
     const command = readIfThere(`/proc/${pid}/cmdline`) ?? "";
     const surroundings = readIfThere(`/proc/${pid}/environ`) ?? "";
     const standsInside = isAtOrBelow(readLinkIfThere(`/proc/${pid}/cwd`) ?? "", folder);
-    if (standsInside || command.includes(folder) || surroundings.includes(folder)) {
+    const isNamed = command.includes(folder) && !isOfAnotherRun(surroundings, folder);
+    if (standsInside || isNamed || surroundings.includes(folder)) {
       found.push({ pid: Number(pid), command: command.replaceAll("\0", " ").trim() });
     }
   }
   return found;
+}
+
+/** A command in a view of its own names every mount of the machine, those of other runs of the tests too. */
+function isOfAnotherRun(surroundings: string, folder: string): boolean {
+  const runs = [...surroundings.matchAll(/=(\/[^\0:]*?\/cofferdam-test-\w+)/g)].map(
+    ([, run]) => run!,
+  );
+  return runs.length > 0 && !runs.some((run) => isAtOrBelow(folder, run));
 }
 
 /** Everything that still exists in or because of a folder, one line each; empty when all is clean. */

@@ -1,6 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdirSync, rmdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
 
@@ -39,6 +40,9 @@ const FORMAT: Record<DiskKind, readonly string[]> = {
   btrfs: ["mkfs.btrfs", "-q"],
 };
 
+/** Other tests copy mount namespaces at any time, which keeps every mount busy for a moment. */
+const PAUSES_MS = [50, 200, 1000];
+
 /**
  * Makes and mounts a fresh file system. Needs root. Disposal fails when something still uses it,
  * after it has taken the mount away all the same.
@@ -60,12 +64,17 @@ export function mountFileSystem(
   return {
     kind,
     mountPoint,
-    [Symbol.asyncDispose]: () => {
-      const done = spawnSync("umount", ["--", mountPoint], { encoding: "utf8" });
+    [Symbol.asyncDispose]: async () => {
+      const unmount = (): SpawnSyncReturns<string> =>
+        spawnSync("umount", ["--", mountPoint], { encoding: "utf8" });
+      let done = unmount();
+      for (const pauseMs of PAUSES_MS) {
+        if (done.status === 0) break;
+        await setTimeout(pauseMs);
+        done = unmount();
+      }
       removeFolder(folder);
-      return done.status === 0
-        ? Promise.resolve()
-        : Promise.reject(new Error(`${mountPoint} was still in use: ${done.stderr}`));
+      if (done.status !== 0) throw new Error(`${mountPoint} was still in use: ${done.stderr}`);
     },
   };
 }

@@ -73,8 +73,8 @@ export class MariadbServer implements DatabaseServer {
     }
   }
 
-  /** Ends the server: `fast` in good order, `immediate` by kill -9. */
-  async halt(how: "fast" | "immediate" = "fast"): Promise<void> {
+  /** Ends the server: `fast` in good order, otherwise by kill -9. */
+  async halt(how: "fast" | "immediate" | "killed" = "fast"): Promise<void> {
     const child = this.#process;
     this.#process = null;
     if (child === null || child.exitCode !== null) return;

@@ -5,7 +5,7 @@ import type { Engine } from "../engine.ts";
 import { asCheckpointError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { assertAllowed } from "../known-record.ts";
-import { withWholePlan } from "../plan-lock.ts";
+import { withQuietPlan } from "../plan-lock.ts";
 import { removeOrTell } from "../remove-or-tell.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
@@ -33,7 +33,7 @@ export async function withPlanCheckpoints(
     try {
       refuseAborted(options.signal, operation);
       refuseMalformed(checkpointId);
-      const done = await withWholePlan(engine, planId, options.signal, async () => {
+      const done = await withQuietPlan(engine, planId, options.signal, async () => {
         using _hold = holdSignals();
         const members = await readyMembers(call);
         await body(members, engine.store.planCheckpoints(planId));
@@ -63,7 +63,7 @@ export async function repaired(members: readonly PlanMember[]): Promise<PlanMemb
   const ready: PlanMember[] = [];
   for (const member of members) {
     const { guarded, record } = member;
-    if (needsRepair(record))
+    if (needsRepair(guarded.engine, record))
       ready.push({ ...member, record: await repairWorkspace(guarded, record) });
     else ready.push(member);
   }

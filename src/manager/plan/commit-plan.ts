@@ -13,7 +13,7 @@ import type { Engine } from "../engine.ts";
 import { asCommitError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { notNow } from "../known-record.ts";
-import { withWholePlan } from "../plan-lock.ts";
+import { withQuietPlan } from "../plan-lock.ts";
 import { moveIfPossible, moveRecord } from "../record-moves.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
 import { runTransaction } from "../transaction.ts";
@@ -46,7 +46,7 @@ export function commitPlan(
   return tracked(engine, async () => {
     refuseAborted(options.signal, "commit");
     try {
-      const report = await withWholePlan(engine, planId, options.signal, async () => {
+      const report = await withQuietPlan(engine, planId, options.signal, async () => {
         using _hold = holdSignals();
         const all = await planMembers(engine, planId);
         return await new PlanCommit(engine, planId, options).run(all);
@@ -239,7 +239,9 @@ class PlanCommit {
     const repaired: PlanMember[] = [];
     for (const member of members) {
       const { record, guarded } = member;
-      const fresh = needsRepair(record) ? await repairWorkspace(guarded, record) : record;
+      const fresh = needsRepair(this.#engine, record)
+        ? await repairWorkspace(guarded, record)
+        : record;
       repaired.push({ ...member, record: fresh });
     }
     return repaired;

@@ -17,7 +17,7 @@ import { claimPlan } from "../claim-plan.ts";
 import type { Engine } from "../engine.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { assertAllowed } from "../known-record.ts";
-import { withWholePlan } from "../plan-lock.ts";
+import { withQuietPlan } from "../plan-lock.ts";
 import { refusePasswords } from "../refuse-passwords.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
 import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
@@ -52,7 +52,7 @@ export function forkPlan(
       refuseAborted(options.signal, "fork");
       checkName(name);
       if (options.from !== undefined) refuseMalformed(options.from);
-      const done = await withWholePlan(engine, planId, options.signal, async () => {
+      const done = await withQuietPlan(engine, planId, options.signal, async () => {
         using _hold = holdSignals();
         await new PlanFork(engine, planId, name, options).run();
         return true;

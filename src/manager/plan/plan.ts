@@ -5,7 +5,9 @@ import type {
   CheckpointOptions,
   CleanupOptions,
   DiffOptions,
+  Resolution,
 } from "../../contract/strategy.ts";
+import type { PathInput } from "../../model/byte-path.ts";
 import type { CommitReport } from "../../model/commit-report.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import { Sandbox } from "../bound-sandbox.ts";
@@ -21,6 +23,7 @@ import {
 } from "../checkpoints/checkpoint-plan.ts";
 import { type PlanCommitOptions, commitPlan } from "./commit-plan.ts";
 import { type ForkOptions, forkPlan } from "./fork-plan.ts";
+import { type PlanSize, measurePlan } from "./measure-plan.ts";
 import { planDigest } from "./plan-digest.ts";
 import { unknownPlan, unknownResource } from "./plan-members.ts";
 import { type PlanPromise, promiseOf } from "./plan-promise.ts";
@@ -32,6 +35,8 @@ import {
   rollbackPlan,
   undoPlan,
 } from "./rollback-plan.ts";
+
+import { type PlanRunOptions, type PlanRunResult, runInPlan } from "./run-in-plan.ts";
 
 /** What a commit of a plan would do, by resource id. */
 export interface PlanDiff {
@@ -106,6 +111,14 @@ export class Plan {
     return { planId: this.id, kept, promise: promiseOf(members), sandboxes };
   }
 
+  /**
+   * The room that the plan takes on disk: workspaces, checkpoints, undo data and logs. Content that is shared with the
+   * resource, as in reflinks, counts as if it were not. Changes nothing.
+   */
+  measure(): Promise<PlanSize> {
+    return measurePlan(this.#engine, this.id);
+  }
+
   /** What a commit would do, of all sandboxes at one moment. Changes nothing. */
   async diff(options?: DiffOptions): Promise<PlanDiff> {
     const views =
@@ -115,6 +128,21 @@ export class Plan {
     const resources = Object.fromEntries(views);
     const isEmpty = [...views.values()].every((view) => view.isEmpty);
     return { planId: this.id, resources, isEmpty, digest: planDigest(digests) };
+  }
+
+  /** Takes the edits at some paths of a resource back; see `Sandbox.drop`. */
+  drop(resourceId: string, paths: readonly PathInput[], options?: CallOptions): Promise<void> {
+    return this.sandbox(resourceId).drop(paths, options);
+  }
+
+  /** Settles conflicts at some paths of a resource, so that the next commit can go through; see `Sandbox.resolve`. */
+  resolve(
+    resourceId: string,
+    paths: readonly PathInput[],
+    how: Resolution,
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.sandbox(resourceId).resolve(paths, how, options);
   }
 
   /**
@@ -174,6 +202,15 @@ export class Plan {
   async fork(name: string, options?: ForkOptions): Promise<Plan> {
     await forkPlan(this.#engine, this.id, name, options);
     return new Plan(this.#engine, name);
+  }
+
+  /**
+   * Runs a command that sees every sandbox of the plan at the real path of its resource, so that absolute paths, tools
+   * and caches work unchanged. Against accidents, no prison: see docs/limits.md#not-a-security-boundary.
+   * @throws PlanBusyError while another command runs in the plan.
+   */
+  run(argv: readonly string[], options?: PlanRunOptions): Promise<PlanRunResult> {
+    return runInPlan(this.#engine, this.id, argv, options);
   }
 
   /** Discards all edits; what is committed is first made as it was before. */

@@ -7,7 +7,7 @@ import { cleanupSandbox } from "../cleanup-sandbox.ts";
 import type { Engine } from "../engine.ts";
 import { asCleanupError, asRollbackError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
-import { withWholePlan } from "../plan-lock.ts";
+import { withQuietPlan } from "../plan-lock.ts";
 import { previewLocked } from "../preview-undo.ts";
 import { rollbackSandbox } from "../rollback-sandbox.ts";
 import { refuseAborted, tracked } from "../with-sandbox.ts";
@@ -123,7 +123,7 @@ async function whole(
   return tracked(engine, async () => {
     refuseAborted(options.signal, operation);
     try {
-      const report = await withWholePlan(engine, planId, options.signal, async () => {
+      const report = await withQuietPlan(engine, planId, options.signal, async () => {
         using _hold = holdSignals();
         return await work(await planMembers(engine, planId));
       });

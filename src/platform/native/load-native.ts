@@ -12,6 +12,8 @@ import {
 export interface Native {
   readonly calls: NativeCalls;
   readonly numbers: SyscallNumbers;
+  /** Makes a call on a thread of Node's own; memory that it names must live until then. Its errno cannot be told. */
+  readonly background: (name: keyof NativeCalls, ...args: readonly number[]) => Promise<number>;
   /** Reads the reason of the last failure; must be the very next thing after the failed call. */
   readonly errno: () => number;
   readonly allocate: (size: number) => NativeMemory;
@@ -21,6 +23,12 @@ export interface Native {
   readonly third: NativeMemory;
   /** Room for the largest extended attribute, or one block of other data. */
   readonly block: NativeMemory;
+}
+
+/** A function of the C library as koffi gives it. */
+interface BoundCall {
+  (...args: readonly number[]): number;
+  readonly async: (...args: readonly unknown[]) => void;
 }
 
 const BLOCK_BYTES = 65_536;
@@ -41,14 +49,18 @@ function bindNative(): Native {
   try {
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
     const library = koffi.load(null);
-    const bound = Object.entries(PROTOTYPES).map(
-      ([name, prototype]) => [name, library.func(prototype)] as const,
-    );
+    const bind = (name: keyof NativeCalls): BoundCall => library.func(PROTOTYPES[name]);
     const allocate = (size: number): NativeMemory =>
       new NativeMemory(size, (bytes) => Number(koffi.address(bytes)));
     return {
-      calls: Object.fromEntries(bound) as unknown as NativeCalls,
+      calls: bindLate(bind),
       numbers,
+      background: (name, ...args) =>
+        new Promise((resolve, reject) => {
+          bind(name).async(...args, (error: Error | null, result: number) =>
+            error === null ? resolve(result) : reject(error),
+          );
+        }),
       errno: koffi.errno,
       allocate,
       first: allocate(MAX_PATH_BYTES + 1),
@@ -59,6 +71,18 @@ function bindNative(): Native {
   } catch (cause) {
     throw unsupported("the koffi library could not be loaded", cause);
   }
+}
+
+/** Functions that bind themselves when they are first called: a command needs few of them, and binding all takes long. */
+function bindLate(bind: (name: keyof NativeCalls) => BoundCall): NativeCalls {
+  const calls = {} as Record<keyof NativeCalls, (...args: readonly number[]) => number>;
+  for (const name of Object.keys(PROTOTYPES) as (keyof NativeCalls)[]) {
+    calls[name] = (...args) => {
+      calls[name] = bind(name);
+      return calls[name](...args);
+    };
+  }
+  return calls;
 }
 
 /**

@@ -53,6 +53,19 @@ export function unmount(target: ByteName, flags = 0): void {
   }
 }
 
+/**
+ * The same on another thread, because a slow disk may be waited for; false where it could not be done, for whatever
+ * reason.
+ */
+export async function unmountInBackground(target: ByteName): Promise<boolean> {
+  const native = loadNative();
+  const path = native.allocate(target.length + 1);
+  const address = path.putName(target, "umount2");
+  const isDone = (await native.background("umount2", address, UMOUNT_NOFOLLOW)) === 0;
+  // Used once more here, so that the memory lives as long as the call.
+  return isDone && path.address === address;
+}
+
 function put(memory: NativeMemory, value: ByteName | null): number {
   return value === null ? 0 : memory.putName(value, "mount");
 }

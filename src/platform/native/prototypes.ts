@@ -52,6 +52,7 @@ export type NativeCalls = {
 export interface SyscallNumbers {
   readonly getdents64: number;
   readonly mknodat: number;
+  readonly open_tree: number;
   readonly move_mount: number;
   readonly fsopen: number;
   readonly fsconfig: number;
@@ -63,6 +64,7 @@ export interface SyscallNumbers {
 }
 
 const SHARED = {
+  open_tree: 428,
   move_mount: 429,
   fsopen: 430,
   fsconfig: 431,

@@ -9,5 +9,7 @@ export const COPY_CAPABILITIES: StrategyCapabilities = {
   pathCalls: true,
   checkpoints: "emulated",
   forks: true,
+  drops: true,
+  resolves: true,
   changeTracking: "scan",
 };

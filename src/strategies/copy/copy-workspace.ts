@@ -24,6 +24,7 @@ import type {
   SandboxPlace,
   Workspace,
 } from "../../tree/workspace.ts";
+import { acceptBase } from "./accept-base.ts";
 import { manifestCheck } from "./base-check.ts";
 import {
   checkpointFolders,
@@ -43,6 +44,7 @@ import { makeHome } from "./home.ts";
 import { type CopyMode, buildGeneration } from "./make-copy.ts";
 import { rebaseManifest } from "./rebase-manifest.ts";
 import { rebuild } from "./rebuild.ts";
+import { takeBack } from "./take-back.ts";
 
 /** A workspace that is a complete copy of the resource, by reflink or byte by byte. */
 export class CopyWorkspace implements Workspace {
@@ -155,6 +157,14 @@ export class CopyWorkspace implements Workspace {
     const { folder } = await this.#current(place);
     // Checkpoints start from the same real entries.
     for (const kept of [folder, ...checkpointFolders(place)]) await rebaseManifest(kept, base);
+  }
+
+  async takeBack(place: OpenPlace, path: RelativePath, real: TreeEntry | null): Promise<void> {
+    await takeBack(place, (await this.#current(place)).tree, path, real, this.#mode);
+  }
+
+  async acceptBase(...[place, base, whole]: Parameters<Workspace["acceptBase"]>): Promise<void> {
+    await acceptBase(place, await this.#current(place), base, whole);
   }
 
   async checkpoint(place: OpenPlace, checkpointId: string): Promise<void> {

@@ -13,6 +13,7 @@ import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
 import { pin, unpin } from "./own-refs.ts";
 import { type Head, inRepository } from "./repository.ts";
+import { forgetResolutions } from "./resolutions.ts";
 import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
 import { swapIn } from "./swap-in.ts";
 import { addWorktree } from "./worktree.ts";
@@ -68,6 +69,7 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
   await copyState(site, id);
   await git.run(["update-ref", branch, kept.head], inRepository(repository));
   await writeBase(site, kept.base);
+  await forgetResolutions(site);
   await refresh(git, site);
   removeFolder(toBytePath(fresh));
 }

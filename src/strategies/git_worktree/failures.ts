@@ -29,7 +29,7 @@ export function conflictError(
   };
   const hints = {
     merge:
-      "Merge the branch in the worktree (getPath), resolve what conflicts there, then commit again.",
+      'Merge the branch in the worktree (getPath) and resolve what conflicts there, or resolve(paths, "mine" | "theirs"), then commit again.',
     checkout: "Commit, stash or move these edits away, then commit again.",
   };
   return new SandboxConflictError(
@@ -40,6 +40,7 @@ export function conflictError(
       data: {
         ...UNTOUCHED,
         failedPath: names[0] ?? null,
+        reason: what,
         conflicts: conflicts.map(({ path, reason }) => ({
           ...publicPath(path),
           reason,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
-import { SandboxCommitError } from "../../errors/index.ts";
+import { SandboxCommitError, SandboxConflictError } from "../../errors/index.ts";
 import { type RelativePath, displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
@@ -60,7 +60,12 @@ export class GitCommit {
   }
 
   /** Merges in the object database and stages the files; the checkout, its index and the branch are only looked at. */
-  async prepare(site: OpenSite, tx: TransactionPart, options: CommitOptions): Promise<Json> {
+  async prepare(
+    site: OpenSite,
+    tx: TransactionPart,
+    options: CommitOptions,
+    hooks = true,
+  ): Promise<Json> {
     const { ref } = await readBase(site);
     const from = await requireTip(this.#git, site, ref);
     const name = nameOfPart(tx);
@@ -71,6 +76,7 @@ export class GitCommit {
         name,
         exclude,
         options,
+        hooks,
       });
       const stage = stageOf(site, tx);
       const { ulid } = tx;
@@ -95,6 +101,21 @@ export class GitCommit {
       return asJson({ ...common, ...pathLists(raw), noop: false, to, commit, warnings });
     } finally {
       await rm(`${site.folder}/${name}.index`, { force: true });
+    }
+  }
+
+  /** What a commit would be refused for now; null when it would not be. Prepares one and gives it up again. */
+  async findConflict(site: OpenSite): Promise<SandboxConflictError | null> {
+    const ulid = this.#host.ids.next();
+    const tx: TransactionPart = { gid: ulid, ulid, member: 0, kind: "commit", record: null };
+    try {
+      await this.prepare(site, tx, {}, false);
+      return null;
+    } catch (error) {
+      if (error instanceof SandboxConflictError) return error;
+      throw error;
+    } finally {
+      await this.abandon(site, tx);
     }
   }
 

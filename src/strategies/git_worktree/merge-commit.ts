@@ -10,6 +10,7 @@ import { splitZero } from "./git-output.ts";
 import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
 import { recordWorktree } from "./record-worktree.ts";
+import { settledSides } from "./resolutions.ts";
 import { type Site, privately } from "./site.ts";
 import { writeCommit } from "./write-commit.ts";
 
@@ -32,6 +33,8 @@ export interface MergeRequest {
   readonly name: string;
   readonly exclude: readonly string[];
   readonly options: CommitOptions;
+  /** Whether hooks may run where the user wants them; they do unless told. */
+  readonly hooks?: boolean;
 }
 
 /**
@@ -43,7 +46,7 @@ export async function mergeWorktree(
   host: StrategyHost,
   git: Git,
   site: Site,
-  { tip, name, exclude, options }: MergeRequest,
+  { tip, name, exclude, options, hooks = true }: MergeRequest,
 ): Promise<Merged | null> {
   const { signal } = options;
   const how = { name, exclude, ...(signal && { signal }) };
@@ -57,7 +60,7 @@ export async function mergeWorktree(
   const isNew = parents.length > 1 || (await treeOf(parent)) !== recorded.tree;
   if (!isNew && parent === (await readBase(site)).commit) return null;
   let message = options.message ?? `Changes of plan ${planOf(site)}`;
-  if (isNew && readGitProperties(site.place.resource).runsHooks) {
+  if (isNew && hooks && readGitProperties(site.place.resource).runsHooks) {
     await runPreCommit(git, site, { index, name });
     recorded = await recordWorktree(git, site, how);
     message = await runCommitMessage(git, site, { index, name }, message);
@@ -67,7 +70,8 @@ export async function mergeWorktree(
     writeCommit(host, git, site, call, { tree: ofTree, parents: of, message });
   const commit = isNew ? await write(tree, parents) : parent;
   if (await isAncestor(git, call, tip, commit)) return { commit, to: commit, index, left };
-  const merged = await mergeTrees(git, call, tip, commit);
+  const sides = (await settledSides(host, git, site, call, { tip, commit })) ?? { tip, commit };
+  const merged = await mergeTrees(git, call, sides.tip, sides.commit);
   if (merged === (await treeOf(tip))) return null;
   const to = await write(merged, [tip, commit]);
   await rm(index, { force: true });

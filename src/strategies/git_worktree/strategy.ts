@@ -9,10 +9,15 @@ import type {
   CommitOptions,
   ListedEntry,
   ProbeResult,
+  Resolution,
   SandboxStrategy,
   TransactionPart,
 } from "../../contract/strategy.ts";
-import { SandboxCleanupError, SandboxError } from "../../errors/index.ts";
+import {
+  SandboxCleanupError,
+  type SandboxConflictError,
+  SandboxError,
+} from "../../errors/index.ts";
 import { type PathInput, displayPath } from "../../model/byte-path.ts";
 import type { Change } from "../../model/change.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
@@ -38,7 +43,7 @@ import {
   removePlace,
   unfinishedPlaces,
 } from "../../tree/strategy/place.ts";
-import { resolveInput } from "../../tree/strategy/resolve-input.ts";
+import { resolveInput, resolveInputs } from "../../tree/strategy/resolve-input.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { COPY_CAPABILITIES } from "../copy/capabilities.ts";
 import {
@@ -56,6 +61,7 @@ import { Git, GitError, describeGit } from "./git.ts";
 import { probeGit } from "./probe.ts";
 import { type Repository, findRepository, readHead, refused, requireHead } from "./repository.ts";
 import { GIT_LINK, openSite, repositoryMetadata, siteOf, worktreePath } from "./site.ts";
+import { dropPaths, resolvePaths } from "./settle.ts";
 import { describeSite, diffSite, writeSite } from "./view.ts";
 import { makeWorktree, removeWorktree, renewWorktree } from "./worktree.ts";
 
@@ -193,6 +199,22 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     const site = await this.#open(ref);
     const [old, wanted] = [resolveInput(site.place, from), resolveInput(site.place, to)];
     renameBeneath(worktreePath(site), old, wanted);
+  }
+
+  async drop(ref: SandboxRef, paths: readonly PathInput[]): Promise<void> {
+    const site = await this.#open(ref);
+    const git = this.#git(site.place.resource);
+    const { raw } = await this.#look(git, site, {});
+    await dropPaths(git, site, raw, resolveInputs(site.place, paths));
+  }
+
+  async resolve(ref: SandboxRef, paths: readonly PathInput[], how: Resolution): Promise<void> {
+    const site = await this.#open(ref);
+    const git = this.#git(site.place.resource);
+    const { raw } = await this.#look(git, site, {});
+    const findConflict = (): Promise<SandboxConflictError | null> =>
+      this.#commits(git).findConflict(site);
+    await resolvePaths({ git, raw, findConflict }, site, resolveInputs(site.place, paths), how);
   }
 
   async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {

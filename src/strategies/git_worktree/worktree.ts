@@ -12,6 +12,7 @@ import { removeOwnRefs } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
 import { type Head, inRepository } from "./repository.ts";
+import { forgetResolutions } from "./resolutions.ts";
 import { swapIn } from "./swap-in.ts";
 import { type Site, privately } from "./site.ts";
 
@@ -71,6 +72,7 @@ export async function renewWorktree(git: Git, site: Site, head: Head): Promise<v
     env: { GIT_DIR: admin, GIT_WORK_TREE: worktree },
   });
   await writeBase(site, head);
+  await forgetResolutions(site);
   dropAside(site);
 }
 

@@ -11,7 +11,7 @@ import {
 import { copyFileTo } from "../../tree/copy-entry.ts";
 import { attributesOf, setAttributes, setLinkAttributes } from "../../tree/entry-attributes.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
-import { writeBaseMark } from "./base-mark.ts";
+import { pathKey, pathMark, writeBaseMark } from "./base-mark.ts";
 import { FolderReader } from "./folder-reader.ts";
 import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
 import { type Dialect, markOpaque } from "./marks.ts";
@@ -23,8 +23,10 @@ const SPECIAL_BITS = 0o7000;
 /** How copies that stay in the layers are marked. */
 export interface CopyMarks {
   readonly dialect: Dialect;
-  /** Names the path that the copy was made from. */
-  readonly pathKey: string;
+  /** The path that an entry of the copy stands for; `below` is where it lies below the copy's root. */
+  readonly stands: (below: RelativePath) => RelativePath;
+  /** Whether folders are marked as well, because they stand for real ones. */
+  readonly folders?: boolean;
 }
 
 /**
@@ -77,6 +79,9 @@ class NodeCopier {
       using reader = new FolderReader(this.#stack, node);
       for (const [name, child] of reader.entries()) this.copy(child, fd, joinPath(path, name));
       setAttributes(fd, attributesOf(entry));
+      if (this.#marks?.folders === true) {
+        writeBaseMark(fd, this.#marks.dialect, pathMark(this.#marks.stands(belowRoot(path))));
+      }
     } finally {
       close(fd);
     }
@@ -100,11 +105,12 @@ class NodeCopier {
       copyFileTo(sourceFd, source, dirFd, nameOf(path), { reflink: "auto", attributes }),
     );
     if (this.#marks === null) return;
-    const { dialect, pathKey } = this.#marks;
+    const { dialect } = this.#marks;
     const fd = openAt(dirFd, nameOf(path), OPEN.readOnly | OPEN.noFollow);
     try {
+      const key = pathKey(this.#marks.stands(belowRoot(path)));
       const specialBits = entry.mode & SPECIAL_BITS;
-      writeBaseMark(fd, dialect, { specialBits, ino: entry.ino, handle: null, pathKey });
+      writeBaseMark(fd, dialect, { specialBits, ino: entry.ino, handle: null, pathKey: key });
     } finally {
       close(fd);
     }
@@ -118,4 +124,9 @@ class NodeCopier {
       close(fd);
     }
   }
+}
+
+/** Where an entry lies below the copy's root, whose own name does not count. */
+function belowRoot(path: RelativePath): RelativePath {
+  return path.split("/").slice(1).join("/") as RelativePath;
 }

@@ -142,14 +142,19 @@ export class FolderReader implements Disposable {
 
   /** Whether anything below the upper layer has this name, so that removing it takes a whiteout. */
   existsBelowUpper(name: BytePath): boolean {
+    return this.lookUpBelowUpper(name) !== null;
+  }
+
+  /** The entry that the view would have under a name if the upper layer were not there. */
+  lookUpBelowUpper(name: BytePath): ViewNode | null {
     const [top] = this.#parts;
-    if (top?.layer.index !== 0) return this.lookUp(name) !== null;
-    if (top.marks.isOpaque) return false;
+    if (top?.layer.index !== 0) return this.lookUp(name);
+    if (top.marks.isOpaque) return null;
     using lower = new FolderReader(this.#stack, {
       ...this.#node,
       parts: this.#node.parts.slice(1),
     });
-    return lower.lookUp(name) !== null;
+    return lower.lookUp(name);
   }
 
   [Symbol.dispose](): void {

@@ -17,7 +17,7 @@ import {
 import { pathError, refuseOverwrite } from "../../tree/beneath.ts";
 import { attributesOf, setAttributes, withoutSpecialBits } from "../../tree/entry-attributes.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
-import { markCopy, pathKey } from "./base-mark.ts";
+import { markCopy } from "./base-mark.ts";
 import { copyNode } from "./copy-node.ts";
 import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
 import { lowerPathOf } from "./lower-path.ts";
@@ -91,7 +91,7 @@ export class LayerEditor {
     } else {
       const spare = this.#spare.newName();
       const { dialect } = this.#stack.upper;
-      const marks = { dialect, pathKey: pathKey(from) };
+      const marks = { dialect, stands: () => from };
       copyNode(this.#stack, node, this.#spare.fd, spare as RelativePath, marks);
       this.#spare.putInPlace(spare, target.upper, nameOf(to));
       this.#takeAway(source, nameOf(from));

@@ -1,7 +1,7 @@
 import type { RunResult } from "../../contract/host.ts";
-import type { ListedEntry } from "../../contract/strategy.ts";
+import type { ListedEntry, SandboxLayers } from "../../contract/strategy.ts";
 import { PlatformUnsupportedError } from "../../errors/index.ts";
-import { type BytePath, type RelativePath, joinPath } from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, displayPath, joinPath } from "../../model/byte-path.ts";
 import type { DriftEntry } from "../../model/diff-view.ts";
 import {
   assertBeneath,
@@ -30,9 +30,10 @@ import type { LiveView } from "./live-view.ts";
 import { writeMounted } from "./mounted-calls.ts";
 import { Origins } from "./origins.ts";
 import { recordBases } from "./record-bases.ts";
-import { type InsideOptions, runInNamespace } from "./run-inside.ts";
+import { type InsideOptions, insideOptions, runInNamespace } from "./run-inside.ts";
 import { openLayers, openMask, requireState, withSpare } from "./sandbox-files.ts";
 import { type OverlayState, type StoredBase, saveState, storeIdentity } from "./state.ts";
+import { takeBack } from "./take-back.ts";
 import { listView, readFromView, statInView } from "./view.ts";
 
 /** What a workspace made of layers does once it exists. */
@@ -145,14 +146,30 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
 
   async rebase(place: OpenPlace, base: ReadonlyMap<RelativePath, Identity | null>): Promise<void> {
     const state = await requireState(place);
-    const rebased = (stored: StoredBase): StoredBase => {
-      const known = new Map(stored.rebased);
-      for (const [path, identity] of base) known.set(path, identity && storeIdentity(identity));
-      return { ...stored, rebased: [...known] };
-    };
     // Checkpoints start from the same real entries, which the undo has put back under new change times.
-    const checkpoints = state.checkpoints.map((one) => ({ ...one, base: rebased(one.base) }));
-    await saveState(place.directory, { ...state, base: rebased(state.base), checkpoints });
+    const checkpoints = state.checkpoints.map((one) => ({
+      ...one,
+      base: withRebased(one.base, base),
+    }));
+    await saveState(place.directory, {
+      ...state,
+      base: withRebased(state.base, base),
+      checkpoints,
+    });
+  }
+
+  async takeBack(place: OpenPlace, path: RelativePath, real: TreeEntry | null): Promise<void> {
+    await this.#editLayers(place, path, await requireState(place), (stack, spare, mayRedirect) =>
+      takeBack({ stack, spare, mayRedirect }, path, real),
+    );
+  }
+
+  async acceptBase(
+    place: OpenPlace,
+    base: ReadonlyMap<RelativePath, TreeEntry | null>,
+  ): Promise<void> {
+    const state = await requireState(place);
+    await saveState(place.directory, { ...state, base: withRebased(state.base, base) });
   }
 
   checkpoint(place: OpenPlace, id: string): Promise<void> {
@@ -191,6 +208,21 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
     }
   }
 
+  /** The layers for a namespace of the caller's own; null unless that is how they are mounted. */
+  async beginLayers(place: OpenPlace): Promise<SandboxLayers | null> {
+    const found = await requireState(place);
+    if (found.mode !== "userns" || place.only !== null) return null;
+    const state = await this.#live.close(place, found, "checkpoint");
+    return { folder: displayPath(place.directory), options: insideOptions(state) };
+  }
+
+  /** Notes which real entries the new ones stand for. */
+  async endLayers(place: OpenPlace): Promise<void> {
+    const state = await requireState(place);
+    using stack = openLayers(place, state);
+    recordBases(stack, BigInt(state.base.timeNs));
+  }
+
   #scope(place: OpenPlace, state: OverlayState): ChangeScope {
     return {
       only: place.only,
@@ -224,14 +256,32 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
     const state = await requireState(place);
     const live = this.#live.current(place, state);
     if (live !== null) return inDirectory(live, state);
+    await this.#editLayers(place, path, state, (...parts) => inLayers(new LayerEditor(...parts)));
+  }
+
+  /** Changes the layers while nobody has them mounted. */
+  async #editLayers(
+    place: OpenPlace,
+    path: RelativePath,
+    state: OverlayState,
+    edit: (...parts: ConstructorParameters<typeof LayerEditor>) => void,
+  ): Promise<void> {
     const done = await runAlone(place.directory, () =>
       withSpare(place, (spare) => {
         using stack = openLayers(place, state);
-        typed(place.root, path, () =>
-          inLayers(new LayerEditor(stack, spare, state.mode === "kernel")),
-        );
+        typed(place.root, path, () => edit(stack, spare, state.mode === "kernel"));
       }),
     );
     if (done === null) throw busyError(place, "checkpoint", new Error("a command runs inside"));
   }
+}
+
+/** The base with other real entries for these paths. */
+function withRebased(
+  stored: StoredBase,
+  base: ReadonlyMap<RelativePath, Identity | null>,
+): StoredBase {
+  const known = new Map(stored.rebased);
+  for (const [path, identity] of base) known.set(path, identity && storeIdentity(identity));
+  return { ...stored, rebased: [...known] };
 }

@@ -1,7 +1,11 @@
 import { type BytePath, joinPath } from "../../model/byte-path.ts";
 import { readDirectory, throwUnlessErrno } from "../../platform/native/index.ts";
+import { removeFolder } from "../../tree/remove-folders.ts";
+import { withRoot } from "../../tree/scan/open-directory.ts";
 import { runTask } from "../../tree/threads/pool.ts";
 import { withFolder } from "./sandbox-files.ts";
+
+const FEW_ENTRIES = 100;
 
 /** Removes the entries of a folder that are meant; gives what could not be removed. Nothing where there is no such folder. */
 export async function removeNames(
@@ -10,10 +14,31 @@ export async function removeNames(
 ): Promise<string[]> {
   const remaining: string[] = [];
   for (const name of await namesIn(folder)) {
-    if (isMeant(name))
-      remaining.push(...(await runTask("removeFolder", joinPath(folder, name as BytePath))));
+    if (!isMeant(name)) continue;
+    const path = joinPath(folder, name as BytePath);
+    remaining.push(...(isSmall(path) ? removeFolder(path) : await runTask("removeFolder", path)));
   }
   return remaining;
+}
+
+/** Whether a thread would take longer to start than this takes to remove. */
+function isSmall(path: BytePath): boolean {
+  let left = FEW_ENTRIES;
+  const look = (folder: BytePath): void => {
+    if (left <= 0) return;
+    for (const { name, type } of withRoot(folder, (fd) => readDirectory(fd))) {
+      left -= 1;
+      if (type === "directory") look(joinPath(folder, name));
+    }
+  };
+  try {
+    look(path);
+  } catch (error) {
+    // A file, or a folder that is closed even to its owner.
+    throwUnlessErrno(error, "ENOTDIR", "ENOENT", "EACCES", "ELOOP");
+    return left === FEW_ENTRIES;
+  }
+  return left > 0;
 }
 
 async function namesIn(folder: BytePath): Promise<string[]> {

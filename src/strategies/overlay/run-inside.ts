@@ -33,10 +33,7 @@ export async function runInNamespace(
   argv: readonly string[],
   { cwd, ...options }: InsideOptions,
 ): Promise<RunResult> {
-  const { base, work } = NAMES;
-  const lower = [...lowerLayers(state).map(relativeLayer), base];
-  const mountOptions = kernelOptionString("user", lower, relativeLayer(state.upper), work);
-  const script = ["sh", "-c", MOUNT_AND_RUN, "sh", mountOptions, cwd ?? ".", ...argv];
+  const script = ["sh", "-c", MOUNT_AND_RUN, "sh", insideOptions(state), cwd ?? ".", ...argv];
   const lock = await shareLiveLock(place.directory);
   try {
     return await withFolder(place.directory, (dirFd) =>
@@ -50,4 +47,11 @@ export async function runInNamespace(
   } finally {
     close(lock);
   }
+}
+
+/** The options for `mount` in a user namespace, relative to the folder of the sandbox. */
+export function insideOptions(state: OverlayState): string {
+  const { base, work } = NAMES;
+  const lower = [...lowerLayers(state).map(relativeLayer), base];
+  return kernelOptionString("user", lower, relativeLayer(state.upper), work);
 }

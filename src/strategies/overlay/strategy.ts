@@ -1,9 +1,11 @@
 import { stat } from "node:fs/promises";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import type { RunResult, StrategyHost } from "../../contract/host.ts";
-import type { ProbeResult } from "../../contract/strategy.ts";
+import type { ProbeResult, SandboxLayers } from "../../contract/strategy.ts";
+import { describeThrown } from "../../errors/index.ts";
 import { FileStrategy, type FileStrategyOptions } from "../../tree/strategy/file-strategy.ts";
 import type { SandboxRef } from "../../model/sandbox-ref.ts";
+import { keepAncestors } from "../../tree/strategy/keep-ancestors.ts";
 import { makePlace, openPlace, removePlace } from "../../tree/strategy/place.ts";
 import type { InsideOptions } from "./run-inside.ts";
 import { type OverlayOptions, OverlayWorkspace } from "./workspace.ts";
@@ -18,6 +20,8 @@ export class OverlayStrategy extends FileStrategy {
     pathCalls: true,
     checkpoints: "native",
     forks: true,
+    drops: true,
+    resolves: true,
     changeTracking: "exact",
   };
   protected override readonly workspace: OverlayWorkspace;
@@ -38,6 +42,23 @@ export class OverlayStrategy extends FileStrategy {
     options?: InsideOptions,
   ): Promise<RunResult> {
     return this.workspace.runInside(await openPlace(this.host, ref), argv, options);
+  }
+
+  /** Without root the kernel mounts the layers only in the command's own namespace, faster than a program could. */
+  async beginLayers(ref: SandboxRef): Promise<SandboxLayers | null> {
+    return this.workspace.beginLayers(await openPlace(this.host, ref));
+  }
+
+  async endLayers(ref: SandboxRef): Promise<void> {
+    await this.workspace.endLayers(await openPlace(this.host, ref));
+  }
+
+  /** Only here: those that copy would have to look at everything. */
+  async keepBases(ref: SandboxRef): Promise<void> {
+    const cause = await keepAncestors(this.workspace, await openPlace(this.host, ref));
+    if (cause === null) return;
+    const data = { sandboxId: ref.sandboxId, reason: describeThrown(cause) };
+    this.host.emit("sandbox.basesNotKept", data, "warning");
   }
 
   /** Works everywhere; tries out, where a sandbox of the resource would live, which mode it would use. */

@@ -1,5 +1,5 @@
 import type { RunResult, StrategyHost } from "../../contract/host.ts";
-import type { CallOptions, ListedEntry } from "../../contract/strategy.ts";
+import type { CallOptions, ListedEntry, SandboxLayers } from "../../contract/strategy.ts";
 import { SandboxCreationError } from "../../errors/index.ts";
 import {
   type BytePath,
@@ -198,6 +198,16 @@ export class OverlayWorkspace implements Workspace {
     await workspace.rebase(at, base);
   }
 
+  async takeBack(place: OpenPlace, path: RelativePath, real: TreeEntry | null): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.takeBack(at, path, real);
+  }
+
+  async acceptBase(...[place, base, whole]: Parameters<Workspace["acceptBase"]>): Promise<void> {
+    const [workspace, at] = await this.#of(place);
+    await workspace.acceptBase(at, base, whole);
+  }
+
   async checkpoint(place: OpenPlace, checkpointId: string): Promise<void> {
     const [workspace, at] = await this.#of(place);
     await workspace.checkpoint(at, checkpointId);
@@ -241,6 +251,16 @@ export class OverlayWorkspace implements Workspace {
     options?: InsideOptions,
   ): Promise<RunResult> {
     return this.#layered.runInside(place, argv, options);
+  }
+
+  /** The layers for a namespace of the caller's own; null in every mode that has a better way. */
+  async beginLayers(place: OpenPlace): Promise<SandboxLayers | null> {
+    return this.#layered.beginLayers(place);
+  }
+
+  /** Notes what the kernel without root does not. */
+  async endLayers(place: OpenPlace): Promise<void> {
+    await this.#layered.endLayers(place);
   }
 
   async destroy(place: SandboxPlace): Promise<readonly string[]> {

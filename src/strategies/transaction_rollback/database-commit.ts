@@ -9,9 +9,11 @@ import {
   requireUndo,
   resultOf,
 } from "./commit-record.ts";
-import type { Direction } from "./engine.ts";
+import type { BegunTransaction, Direction } from "./engine.ts";
 import { asPrepareError, asUndoError, settledByOthers } from "./errors.ts";
+import type { LoggedWrite } from "./log-entry.ts";
 import type { CommittedMark } from "./place.ts";
+import { hasEffects } from "./row-changes.ts";
 
 /**
  * The two phases of a commit, or of its undo. What stands prepared on the server is the truth; the marks beside the log
@@ -19,9 +21,31 @@ import type { CommittedMark } from "./place.ts";
  */
 export class DatabaseCommit {
   readonly #host: StrategyHost;
+  /** By the folder of the sandbox. */
+  readonly #begun = new Map<
+    string,
+    { readonly log: readonly LoggedWrite[]; readonly transaction: BegunTransaction }
+  >();
 
   constructor(host: StrategyHost) {
     this.#host = host;
+  }
+
+  /**
+   * Applies the log on the server while the commit of a sandbox is still being recorded; `prepare` takes it over. The
+   * plan is locked, so that the log stays as it is.
+   */
+  goAhead({ place, engine }: OpenDatabase): AsyncDisposable {
+    const log = place.committed() === null ? place.log.writes() : [];
+    const transaction = hasEffects(log) ? engine.begin?.(log, "forward") : undefined;
+    const { folder } = place;
+    if (transaction !== undefined) this.#begun.set(folder, { log, transaction });
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#begun.delete(folder);
+        await transaction?.[Symbol.asyncDispose]();
+      },
+    };
   }
 
   async prepare(
@@ -29,15 +53,19 @@ export class DatabaseCommit {
     tx: TransactionPart,
     options: CommitOptions,
   ): Promise<Json> {
-    const log = place.log.writes();
+    const begun = this.#begun.get(place.folder);
+    const log = begun?.log ?? place.log.writes();
     if (tx.kind === "undo") requireUndo(place, log);
     const record = recordOf(log, options.message ?? null);
     if (record.noop) return { ...record };
     const name = nameOf(tx);
-    await place.mark(name, "preparing");
+    const noted = place.mark(name, "preparing");
+    noted.catch(() => undefined);
     try {
-      await engine.prepare(log, directionOf(tx), name);
+      const details = { noted, begun: begun?.transaction };
+      await engine.prepare(log, directionOf(tx), name, details);
     } catch (thrown) {
+      await noted;
       throw tx.kind === "undo" ? asUndoError(thrown) : asPrepareError(thrown);
     }
     return { ...record };

@@ -31,12 +31,40 @@ export interface RecordedStatements {
 /** In which direction a log is applied: `backward` takes it back. */
 export type Direction = "forward" | "backward";
 
+/** A transaction in which a log is being applied. Whoever began it disposes it, which ends it unless it was prepared. */
+export interface BegunTransaction extends AsyncDisposable {
+  /** A failure to apply the log is told by `prepare`. */
+  readonly isBegun: true;
+}
+
+/** What a `prepare` may find done, or has to wait for. */
+export interface PrepareDetails {
+  /** Only afterwards anything may stand prepared. */
+  readonly noted?: Promise<void>;
+  readonly begun?: BegunTransaction | undefined;
+}
+
+/** A database that is one file: commands may work on a private copy of it. */
+export interface DatabaseFileCalls {
+  /** Absolute path of the file, links resolved. */
+  location(): string;
+  /** Makes a file with what the database holds, with a log applied; durable when the promise settles. */
+  copy(log: readonly LoggedWrite[], target: string): Promise<void>;
+  /**
+   * The statements that make one copy the other; what a killed program left undone in `after` is settled first.
+   * @throws DatabaseError (`DATABASE`, reason `notCaptured`) where the difference cannot be told so.
+   */
+  compare(before: string, after: string): Promise<RecordedStatements>;
+}
+
 /**
- * One kind of database server. Every call uses a connection of its own and leaves none, nor a lock, behind; only a
- * prepared transaction outlives its call, with its connection until it is settled. All calls check the rows that the log found: where one differs, somebody else
- * changed it.
+ * One kind of database server. Every call has a connection for itself and leaves no transaction, nor a lock, behind; what
+ * it used may serve the next call for a while. Only a prepared transaction outlives its call, with its connection until it
+ * is settled. All calls check the rows that the log found: where one differs, somebody else changed it.
  */
 export interface DatabaseEngine {
+  /** What can be done with a database that is one file; absent for any other. */
+  readonly file?: DatabaseFileCalls;
   /** Looks at the server, and refuses what would not work. */
   inspect(): Promise<ServerFacts>;
   /** Runs statements on top of a log in a transaction that is rolled back, and tells what they did. */
@@ -45,8 +73,15 @@ export interface DatabaseEngine {
   read(log: readonly LoggedWrite[], query: string): Promise<string>;
   /** Applies a log, checks all constraints, and rolls back: whether `prepare` would succeed. */
   attempt(log: readonly LoggedWrite[], direction: Direction): Promise<void>;
+  /** Begins a transaction and applies a log in it, for the `prepare` of the same log that is going to follow. */
+  begin?(log: readonly LoggedWrite[], direction: Direction): BegunTransaction;
   /** Applies a log, checks all constraints, and leaves the transaction prepared under a name. */
-  prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void>;
+  prepare(
+    log: readonly LoggedWrite[],
+    direction: Direction,
+    name: string,
+    details?: PrepareDetails,
+  ): Promise<void>;
   /** Whether a transaction of that name is prepared. Ends whoever may still be about to prepare it. */
   isPrepared(name: string): Promise<boolean>;
   /** Commits or rolls back a prepared transaction; false when there is none of that name any more. */
@@ -67,6 +102,8 @@ export interface DatabaseEngine {
   decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null>;
   /** Forgets a decision. */
   forgetDecision(name: string): Promise<void>;
+  /** Ends what was kept for the next call; one that comes all the same makes it anew. */
+  release(): Promise<void>;
 }
 
 /** A row that is not as the log found it. */

@@ -28,6 +28,7 @@ export function asDatabaseError(thrown: unknown, operation: string): unknown {
       data: {
         ...AS_BEFORE,
         failedPath: first?.path ?? null,
+        reason: "rows",
         conflicts: thrown.conflicts.map(({ base, theirs, ours, ...conflict }) => ({
           ...conflict,
           base: contentState(base),

@@ -5,28 +5,37 @@ import type { DatabaseEngine, EngineContext } from "./engine.ts";
 import { MariadbEngine } from "./mariadb/engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";
 import { SqliteEngine } from "./sqlite/engine.ts";
+import type { IdlePools } from "./idle-pools.ts";
 
 /** The kinds of servers by the scheme of their URLs. */
 const ENGINES: Readonly<
-  Record<string, (connection: Connection, context: EngineContext) => DatabaseEngine>
+  Record<
+    string,
+    (connection: Connection, context: EngineContext, idle: IdlePools) => DatabaseEngine
+  >
 > = {
-  mariadb: (connection, { identity }) => new MariadbEngine(connection, identity),
-  mysql: (connection, { identity }) => new MariadbEngine(connection, identity),
-  postgres: (connection, { identity }) => new PostgresEngine(connection, identity),
-  postgresql: (connection, { identity }) => new PostgresEngine(connection, identity),
-  sqlite: (connection, context) => new SqliteEngine(connection, context),
+  mariadb: (connection, { identity }, idle) =>
+    new MariadbEngine(connection, identity, idle.mariadb),
+  mysql: (connection, { identity }, idle) => new MariadbEngine(connection, identity, idle.mariadb),
+  postgres: (connection, { identity }, idle) =>
+    new PostgresEngine(connection, identity, idle.postgres),
+  postgresql: (connection, { identity }, idle) =>
+    new PostgresEngine(connection, identity, idle.postgres),
+  sqlite: (connection, context, idle) => new SqliteEngine(connection, context, idle.sqlite),
 };
 
 /**
- * The server behind the name of a configured connection.
+ * The server behind the name of a configured connection, or the file of an address such as `sqlite:/data/shop.db`, which
+ * is no secret and needs no configuration; `idle` keeps what it can use again.
  * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `connection` or `engine`).
  */
 export function openEngine(
   name: string,
   connections: ReadonlyMap<string, ConnectionSetting>,
   context: EngineContext,
+  idle: IdlePools,
 ): DatabaseEngine {
-  const setting = connections.get(name);
+  const setting = connections.get(name) ?? fileSetting(name);
   if (setting === undefined) {
     const meant = closestName(name, [...connections.keys()]);
     throw creationError(
@@ -37,12 +46,17 @@ export function openEngine(
   }
   const connection = new Connection(name, setting);
   const make = ENGINES[connection.scheme];
-  if (make !== undefined) return make(connection, context);
+  if (make !== undefined) return make(connection, context, idle);
   throw creationError(
     "engine",
     `The connection ${name} is to a ${connection.scheme} database, which has no sandboxes yet`,
     `Use one of ${Object.keys(ENGINES).join(", ")}.`,
   );
+}
+
+/** A database that is a file is its own address, so that later processes find it from the ref alone. */
+function fileSetting(name: string): ConnectionSetting | undefined {
+  return /^sqlite:/i.test(name) ? { url: name, passwordFile: null } : undefined;
 }
 
 function creationError(stage: string, message: string, hint: string): SandboxCreationError {

@@ -7,8 +7,10 @@ import {
   readRecordSync,
   writeRecord,
 } from "../../journal/record-file.ts";
+import { syncFolder } from "../../journal/durable-file.ts";
 import { fileNameOf } from "../../journal/id-key.ts";
 import { claimPrivateFolder } from "../../journal/private-folder.ts";
+import { LentCopy } from "./lent-copy.ts";
 import { StatementLog } from "./statement-log.ts";
 
 /** What may stand prepared on the server, and how far it came. */
@@ -43,10 +45,12 @@ const COMMITTED: RecordFormat<CommittedMark> = {
 export class DatabasePlace {
   readonly folder: string;
   readonly log: StatementLog;
+  readonly lent: LentCopy;
 
   constructor(stateDirectory: string, sandboxId: string) {
     this.folder = join(stateDirectory, "databases", fileNameOf(sandboxId));
     this.log = new StatementLog(this.folder);
+    this.lent = new LentCopy(this.folder);
   }
 
   /** The place of a sandbox that was made. */
@@ -82,9 +86,12 @@ export class DatabasePlace {
 
   /** Forgets transactions that are settled. */
   async unmark(...names: readonly string[]): Promise<void> {
-    const marks = this.marks().filter(({ name }) => !names.includes(name));
-    if (marks.length === this.marks().length) return;
-    await writeRecord(this.#prepared, PREPARED, { marks });
+    const all = this.marks();
+    const marks = all.filter(({ name }) => !names.includes(name));
+    if (marks.length === all.length) return;
+    if (marks.length > 0) await writeRecord(this.#prepared, PREPARED, { marks });
+    // Without a sync: a mark that comes back after a power loss only makes somebody look once more.
+    else rmSync(this.#prepared, { force: true });
   }
 
   /** The commit that published the log; null when it is not published. */
@@ -93,8 +100,9 @@ export class DatabasePlace {
   }
 
   async setCommitted(mark: CommittedMark | null): Promise<void> {
-    if (mark !== null) await writeRecord(this.#committed, COMMITTED, mark);
-    else rmSync(this.#committed, { force: true });
+    if (mark !== null) return writeRecord(this.#committed, COMMITTED, mark);
+    rmSync(this.#committed, { force: true });
+    await syncFolder(this.folder);
   }
 
   get #prepared(): string {

@@ -40,8 +40,15 @@ export class StatementLog {
 
   /** Adds a write under an id that nobody used; durable when the promise settles. */
   async append(id: string, write: LoggedWrite): Promise<void> {
+    // One that was begun and never became part of the log is in nobody's way.
+    if (!this.endsWith(id)) rmSync(this.#file(id), { force: true });
     await createRecord(this.#file(id), LOG_RECORD, { ...write, parent: this.#last() });
     await writeRecord(this.#end, LOG_END, { last: id });
+  }
+
+  /** Whether a write of this id is the last one. */
+  endsWith(id: string): boolean {
+    return this.#last() === id;
   }
 
   /** Forgets all writes; checkpoints keep theirs. */

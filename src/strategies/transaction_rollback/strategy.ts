@@ -5,17 +5,19 @@ import type {
   CallOptions,
   CommitOptions,
   ProbeResult,
+  SandboxCopy,
   SandboxStrategy,
   TransactionPart,
 } from "../../contract/strategy.ts";
 import { SandboxError, describeThrown } from "../../errors/index.ts";
-import type { PathInput } from "../../model/byte-path.ts";
+import { type PathInput, toBytePath } from "../../model/byte-path.ts";
 import type { Change } from "../../model/change.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { DiffView } from "../../model/diff-view.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
+import { beginCopy, endCopy } from "./command-copy.ts";
 import type { ConnectionSetting } from "./connection.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { DatabaseCommit } from "./database-commit.ts";
@@ -23,6 +25,7 @@ import { DecidingCommit } from "./deciding-commit.ts";
 import type { DatabaseEngine, ServerFacts } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
+import { IdlePools } from "./idle-pools.ts";
 import { openEngine } from "./open-engine.ts";
 import { DatabasePlace } from "./place.ts";
 import { contentState, hasEffects, rowChanges } from "./row-changes.ts";
@@ -49,6 +52,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   readonly #host: StrategyHost;
   readonly #connections: ReadonlyMap<string, ConnectionSetting>;
   readonly #engines = new Map<string, DatabaseEngine>();
+  readonly #idle = new IdlePools();
   readonly #commits: DatabaseCommit;
   readonly #deciding: DecidingCommit;
 
@@ -62,13 +66,17 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   capabilitiesOf(ref: SandboxRef): StrategyCapabilities {
     if (canPrepare(ref)) return this.capabilities;
     const decides = groupOf(ref) ?? { group: `database ${ref.baseFingerprintId}`, max: 1 };
-    return { ...this.capabilities, prepare: false, outcome: true, decides };
+    const copies = ref.metadata["engine"] === "sqlite";
+    return { ...this.capabilities, prepare: false, outcome: true, decides, copies };
   }
 
   async create(planId: string, resource: Resource): Promise<SandboxRef> {
     const facts = await this.#inspect(resource.location);
     const { engine, version, database, identity, canPrepare, decides } = facts;
+    const { sandboxId } = this.#host.newRef(planId, resource, {}, identity);
+    const { folder } = new DatabasePlace(this.#host.stateDirectory, sandboxId);
     const metadata = {
+      directory: toBytePath(folder),
       connection: resource.location,
       engine,
       version,
@@ -125,7 +133,10 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   async commit(ref: SandboxRef, options: CommitOptions = {}): Promise<CommitResult> {
-    if (canPrepare(ref)) return this.#host.commitAlone(this, ref, options);
+    if (canPrepare(ref)) {
+      await using _ahead = this.#commits.goAhead(this.#open(ref));
+      return await this.#host.commitAlone(this, ref, options);
+    }
     this.#requireReviewed(ref, options);
     return this.#deciding.commit(this.#open(ref), options);
   }
@@ -151,7 +162,17 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   async rollback(ref: SandboxRef): Promise<void> {
-    await this.#open(ref).place.log.clear();
+    const { place } = this.#open(ref);
+    await place.log.clear();
+    place.lent.remove();
+  }
+
+  beginCopy(ref: SandboxRef): Promise<SandboxCopy> {
+    return beginCopy(this.#open(ref), this.#host);
+  }
+
+  async endCopy(ref: SandboxRef): Promise<void> {
+    await endCopy(this.#open(ref), this.#host);
   }
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
@@ -174,6 +195,12 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
       else await this.#deciding.outcome(database);
     }
     database.place.remove();
+    await this.#engines.get(keyOf(ref))?.release();
+  }
+
+  /** Ends the connections and processes that were kept for the next call. */
+  async close(): Promise<void> {
+    await this.#idle.clear();
   }
 
   hasChanges(ref: SandboxRef): Promise<boolean> {
@@ -238,7 +265,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   #inspect(location: string): Promise<ServerFacts> {
     const { stateDirectory } = this.#host;
     const context = { identity: null, group: null, stateDirectory };
-    return openEngine(location, this.#connections, context).inspect();
+    return openEngine(location, this.#connections, context, this.#idle).inspect();
   }
 
   /** The members of a group that decide together. */
@@ -261,15 +288,25 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   #engineOf(ref: SandboxRef): DatabaseEngine {
-    const { metadata, baseFingerprintId: identity } = ref;
-    const connection = typeof metadata["connection"] === "string" ? metadata["connection"] : "";
+    const key = keyOf(ref);
+    const known = this.#engines.get(key);
+    if (known !== undefined) return known;
+    const { stateDirectory } = this.#host;
     const group = groupOf(ref)?.group ?? null;
-    const key = JSON.stringify([connection, identity, group]);
-    const context = { identity, group, stateDirectory: this.#host.stateDirectory };
-    const known = this.#engines.get(key) ?? openEngine(connection, this.#connections, context);
-    this.#engines.set(key, known);
-    return known;
+    const context = { identity: ref.baseFingerprintId, group, stateDirectory };
+    const engine = openEngine(connectionOf(ref), this.#connections, context, this.#idle);
+    this.#engines.set(key, engine);
+    return engine;
   }
+}
+
+/** Sandboxes with the same key have the same engine. */
+function keyOf(ref: SandboxRef): string {
+  return JSON.stringify([connectionOf(ref), ref.baseFingerprintId, groupOf(ref)?.group ?? null]);
+}
+
+function connectionOf({ metadata }: SandboxRef): string {
+  return typeof metadata["connection"] === "string" ? metadata["connection"] : "";
 }
 
 function canPrepare({ metadata }: SandboxRef): boolean {
@@ -297,6 +334,7 @@ function diffOf(ref: SandboxRef, log: readonly LoggedWrite[]): DiffView {
   return createDiffView({
     sandboxId: ref.sandboxId,
     base: ref.baseFingerprintId,
+    unit: "row",
     changes: changes.map(({ change }) => change),
     readBefore: ({ path }) => content(byPath.get(path)?.before),
     readAfter: ({ path }) => content(byPath.get(path)?.after),

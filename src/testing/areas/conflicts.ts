@@ -5,7 +5,7 @@ import { rejectsWith, sameEntries } from "../assertions.ts";
 import { ISOLATED, WITH_PATH } from "../needs.ts";
 
 /** What the sandbox and somebody else do to the same place, and the paths in conflict then. */
-const CLASHES: readonly {
+export const CLASHES: readonly {
   readonly what: string;
   readonly ours: string;
   readonly theirs: string;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
+import { syncFolder } from "../../journal/durable-file.ts";
 import {
   type RecordFormat,
   hasFields,
@@ -40,6 +41,7 @@ const FORMAT: RecordFormat<Epoch> = {
 
 const KEPT = /^(?:pre|base)-(\d+)$/;
 const MARK = /^epoch-(\d+)-of-(.+)$/;
+const SETTLED = "-settled";
 
 const recordOf = (place: SandboxPlace): string => `${displayPath(place.directory)}/epoch.json`;
 
@@ -66,7 +68,7 @@ export function baseFolder(place: SandboxPlace, epoch: number): BytePath {
 export async function keepPreImage(place: SandboxPlace, path: RelativePath): Promise<void> {
   const epoch = currentEpoch(place);
   const target = preImageOf(place, epoch, path);
-  if (isThere(target)) return;
+  if (isThere(target) || isThere(settledMark(place, epoch, path))) return;
   const folder = preFolder(place, epoch);
   await mkdir(displayPath(folder), { recursive: true, mode: 0o700 });
   try {
@@ -85,11 +87,29 @@ export async function keepPreImage(place: SandboxPlace, path: RelativePath): Pro
 /** The proven ancestor of a path: our own pre-image, or the copy of the whole base; null when there is none. */
 export function findAncestor(place: SandboxPlace, path: RelativePath): BytePath | null {
   const epoch = currentEpoch(place);
+  if (isThere(settledMark(place, epoch, path))) return null;
   const own = preImageOf(place, epoch, path);
   if (isThere(own)) return own;
   const base = baseFolder(place, epoch);
   const isKept = isThere(base) && statBeneath(base, path)?.type === "file";
   return isKept ? (`${base}/${path}` as BytePath) : null;
+}
+
+/**
+ * The base of these paths is another one from now on than the rest of the epoch has. Checkpoints of the epoch have the
+ * old one still, so no ancestor of theirs is certain any more, and none is given. Durable when the promise settles, and
+ * to be called before the base is another one: a merge with an ancestor that is older than the base drops edits.
+ */
+export async function forgetAncestors(
+  place: SandboxPlace,
+  paths: Iterable<RelativePath>,
+): Promise<void> {
+  const epoch = currentEpoch(place);
+  await mkdir(displayPath(preFolder(place, epoch)), { recursive: true, mode: 0o700 });
+  for (const path of paths)
+    await writeFile(displayPath(settledMark(place, epoch, path)), "", { mode: 0o600 });
+  for (const folder of [preFolder(place, epoch), place.directory])
+    await syncFolder(displayPath(folder));
 }
 
 /** Remembers to which epoch a checkpoint belongs. One that is not remembered merely has no ancestors. */
@@ -133,6 +153,17 @@ export async function copyBase(
   const target = baseFolder(place, currentEpoch(place));
   await mkdir(displayPath(target), { mode: 0o700 });
   await copyTree({ source, target, reflink: "auto" });
+  await copySettled(preFolder(from, epoch), preFolder(place, currentEpoch(place)));
+}
+
+/** What was settled in the epoch has no ancestor in the fork either. */
+async function copySettled(source: BytePath, target: BytePath): Promise<void> {
+  if (!isThere(source)) return;
+  await mkdir(displayPath(target), { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(displayPath(source))) {
+    if (name.endsWith(SETTLED))
+      await writeFile(`${displayPath(target)}/${name}`, "", { mode: 0o600 });
+  }
 }
 
 /** Makes an epoch the current one, durably, and drops what nobody needs any more. */
@@ -162,6 +193,10 @@ function preFolder(place: SandboxPlace, epoch: number): BytePath {
 function preImageOf(place: SandboxPlace, epoch: number, path: RelativePath): BytePath {
   const name = createHash("sha256").update(path, "latin1").digest("hex");
   return `${preFolder(place, epoch)}/${name}` as BytePath;
+}
+
+function settledMark(place: SandboxPlace, epoch: number, path: RelativePath): BytePath {
+  return `${preImageOf(place, epoch, path)}${SETTLED}` as BytePath;
 }
 
 function namesIn(place: SandboxPlace): string[] {

@@ -52,15 +52,24 @@ export function describeConflict({ change, reason, real }: TreeConflict): Confli
 
 type ConflictDetails = SandboxConflictError["data"]["conflicts"];
 
-/** Refuses a commit over what somebody else changed. */
-export function conflictError(conflicts: ConflictDetails): SandboxConflictError {
+/** Refuses a commit over what somebody else changed, or a merge with it. */
+export function conflictError(
+  conflicts: ConflictDetails,
+  operation: "commit" | "resolve" = "commit",
+): SandboxConflictError {
   const names = conflicts.slice(0, 3).map(({ path }) => path || ".");
   const more = conflicts.length > 3 ? ` and ${conflicts.length - 3} more` : "";
+  const paths = `${names.join(", ")}${more}`;
+  const isCommit = operation === "commit";
   return new SandboxConflictError(
-    `Changed by somebody else since the sandbox was made: ${names.join(", ")}${more}; nothing was published`,
+    isCommit
+      ? `Changed by somebody else since the sandbox was made: ${paths}; nothing was published`
+      : `Both sides cannot be merged, because ${whyNot(conflicts)}: ${paths}; nothing was changed`,
     {
-      operation: "commit",
-      hint: "Look at the real files, then take your own changes back for these paths, or commit with { merge: true }.",
+      operation,
+      hint: isCommit
+        ? 'Look at the real files, then resolve(paths, "mine" | "theirs" | "merge"), or commit with { merge: true }.'
+        : 'Edit the sandbox\'s version until it has what you want of both, then resolve(paths, "mine").',
       data: {
         originalRestored: true,
         undoDataAt: null,
@@ -70,6 +79,14 @@ export function conflictError(conflicts: ConflictDetails): SandboxConflictError 
       },
     },
   );
+}
+
+function whyNot(conflicts: ConflictDetails): string {
+  const reasons = new Set(conflicts.map(({ reason }) => reason));
+  if (reasons.has("noAncestor")) return "the version that both began with is not known for sure";
+  return reasons.has("overlap")
+    ? "they changed the same lines or attributes, or are no text"
+    : "one of them has no file there";
 }
 
 /** Refuses an undo; nothing was changed. */

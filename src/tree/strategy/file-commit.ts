@@ -1,5 +1,10 @@
 import type { StrategyHost } from "../../contract/host.ts";
-import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
+import type {
+  CommitOptions,
+  PublishPolicy,
+  Resolution,
+  TransactionPart,
+} from "../../contract/strategy.ts";
 import { type BytePath, type RelativePath, displayPath } from "../../model/byte-path.ts";
 import { compareText } from "../../model/compare-text.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
@@ -28,6 +33,7 @@ import {
 } from "./committed-record.ts";
 import { dropMerged, mergeConflicts } from "./merge-changes.ts";
 import { workspaceHome } from "./place.ts";
+import { resolvePaths } from "./settle.ts";
 
 /** What publishing needs to know besides the sandbox itself. */
 export interface PublishSettings {
@@ -77,6 +83,18 @@ export class FileCommit {
     } finally {
       if (options.merge === true) dropMerged(place);
     }
+  }
+
+  /** Settles conflicts that a commit of these changes would have. */
+  async resolve(
+    place: OpenPlace,
+    changes: readonly TreeChange[],
+    paths: readonly RelativePath[],
+    how: Resolution,
+  ): Promise<void> {
+    const sourceRoots = await this.#sourceRoots(place);
+    const parts = { host: this.#host, workspace: this.#workspace, changes, sourceRoots };
+    await resolvePaths(parts, place, paths, how);
   }
 
   /** The folders from which the content of a commit may come. */

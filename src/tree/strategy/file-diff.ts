@@ -6,11 +6,26 @@ import type { DiffView } from "../../model/diff-view.ts";
 import { readBeneath } from "../beneath.ts";
 import type { ChangeSet } from "../tree-change.ts";
 import { runTask } from "../threads/pool.ts";
+import { describeChanges } from "../view/describe-changes.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
 
+/** What is described faster than a thread starts, and does not hold anybody up. */
+const FEW_CHANGES = 200;
+const FEW_BYTES = 2 ** 20;
+
 /** The changes in their public form. */
-export function describeSet(place: OpenPlace, set: ChangeSet): Promise<Change[]> {
-  return runTask("describeChanges", { root: place.root, changes: set.changes });
+export async function describeSet(place: OpenPlace, set: ChangeSet): Promise<Change[]> {
+  const request = { root: place.root, changes: set.changes };
+  return isSmall(set) ? describeChanges(request) : runTask("describeChanges", request);
+}
+
+function isSmall({ changes }: ChangeSet): boolean {
+  if (changes.length > FEW_CHANGES) return false;
+  const bytes = changes.reduce(
+    (sum, { before, after }) => sum + (before?.size ?? 0) + (after?.size ?? 0),
+    0,
+  );
+  return bytes <= FEW_BYTES;
 }
 
 /** The whole diff of a file sandbox; content for text is read only when asked for. */

@@ -10,6 +10,7 @@ import type {
   HasChangesOptions,
   ListedEntry,
   PublishPolicy,
+  Resolution,
   SandboxStrategy,
   TransactionPart,
 } from "../../contract/strategy.ts";
@@ -51,7 +52,8 @@ import {
   unfinishedPlaces,
   workspaceHome,
 } from "./place.ts";
-import { resolveInput } from "./resolve-input.ts";
+import { resolveInput, resolveInputs } from "./resolve-input.ts";
+import { dropPaths } from "./settle.ts";
 import { describeWrite } from "./write-change.ts";
 
 /** Settings that every file strategy understands. */
@@ -228,6 +230,18 @@ export abstract class FileStrategy implements SandboxStrategy {
     const place = await this.#place(ref);
     if (place.only !== null) throw pathError(resolveInput(place, from), "outside");
     await this.workspace.rename(place, resolveInput(place, from), resolveInput(place, to));
+  }
+
+  async drop(ref: SandboxRef, paths: readonly PathInput[]): Promise<void> {
+    const place = await this.#place(ref);
+    await dropPaths(this.workspace, place, resolveInputs(place, paths));
+  }
+
+  async resolve(ref: SandboxRef, paths: readonly PathInput[], how: Resolution): Promise<void> {
+    const place = await this.#place(ref);
+    await this.workspace.quiesce(place, "checkpoint");
+    const { changes } = (await this.#changes(place, {})).set;
+    await this.#commits.resolve(place, changes, resolveInputs(place, paths), how);
   }
 
   /** Whether a commit would publish anything; a scan is used again by the `prepare` of the same transaction. */

@@ -37,3 +37,8 @@ export function resolveInput(
   if (place.exclude.some((own) => isWithin(path, own))) throw pathError(path, "missing");
   return path;
 }
+
+/** Several of a caller's paths; the empty one stands for everything. */
+export function resolveInputs(place: SandboxPlace, paths: readonly PathInput[]): RelativePath[] {
+  return paths.map((path) => resolveInput(place, path, "root"));
+}

@@ -1,5 +1,6 @@
+import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { workerUrl } from "../../platform/worker-url.ts";
 import type { TaskInput, TaskName, TaskOutput } from "./tasks.ts";
 import { receiveError, type SentError } from "./thrown.ts";
@@ -47,8 +48,13 @@ function leastBusy(): Thread {
 }
 
 function startThread(): Thread {
+  // Most commands need no thread, and the module takes a while to load.
+  const threading = createRequire(import.meta.url)(
+    "node:worker_threads",
+  ) as typeof import("node:worker_threads");
   // Options of the caller's process, such as --input-type, are not meant for our threads and can keep them from starting.
-  const worker = new Worker(workerUrl("./worker.ts", import.meta.url), { execArgv: [] });
+  const address = workerUrl("./worker.ts", import.meta.url);
+  const worker: Worker = new threading.Worker(address, { execArgv: [] });
   const thread: Thread = { worker, waiting: new Map() };
   worker.on(
     "message",

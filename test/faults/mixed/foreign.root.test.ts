@@ -9,11 +9,11 @@ import type { Ground } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
 import { outcomeOf, planCommitShape } from "../shapes/plan.ts";
 import type { Ending } from "../shape.ts";
-import { type Template, makeTemplate } from "../tree.ts";
+import { type Template, type TreeState, makeTemplate } from "../tree.ts";
 import { placeOf } from "./repository.ts";
 import { whileStopped } from "./stopped.ts";
 import { allOrOne, tryEach } from "./try-each.ts";
-import { type Mixed, useMixed } from "./use-mixed.ts";
+import { DATABASES, type Mixed, useMixed } from "./use-mixed.ts";
 
 const HOURS = 3_600_000;
 const mixed = useMixed();
@@ -23,11 +23,26 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(template.folder));
 
-/** What somebody else does: beside our edits, or to the same things. */
-const FOREIGN = {
-  "other things": { file: "theirs.txt", row: 2 },
-  "the same things": { file: "a.txt", row: 1 },
-} as const;
+const PLACES = ["git", ...DATABASES] as const;
+type Place = (typeof PLACES)[number];
+
+/** What somebody else does, and where: beside our edits, or to the same things, where no two can hide each other. */
+interface Foreign {
+  readonly what: string;
+  readonly file: string;
+  readonly row: number;
+  readonly places: readonly Place[];
+}
+
+const FOREIGN: readonly Foreign[] = [
+  { what: "other things everywhere", file: "theirs.txt", row: 2, places: PLACES },
+  ...PLACES.map((place) => ({
+    what: `the same things in ${place}`,
+    file: "a.txt",
+    row: 1,
+    places: [place],
+  })),
+];
 
 function commitOf(file: string): string {
   return `echo theirs > ${file}; git add ${file}; git commit -qm theirs`;
@@ -41,30 +56,40 @@ function commitForeign(root: string, file: string): string | null {
   return said.trim() === "out" ? null : git(root, "rev-parse", "HEAD");
 }
 
-/** Lets somebody else work while ours stands still, then go on: everything is old or everything is new, with theirs. */
-async function workBeside(
-  { directories, git: checkout, database }: Mixed,
-  { file, row }: (typeof FOREIGN)[keyof typeof FOREIGN],
-  stateBeside: (ground: Ground) => string,
+/** Lets somebody else work while ours stands still; gives how every member is judged then, and the commit of theirs. */
+function workBeside(
+  { members, databases }: Mixed,
+  { file, row, places }: Foreign,
+  stateOfGit: (ground: Ground) => TreeState,
+  ground: Ground,
+): { readonly states: () => readonly TreeState[]; readonly commit: string | null } {
+  const commit = places.includes("git") ? commitForeign(placeOf(ground), file) : null;
+  const judges = new Map(members.map(({ id, stateOf }) => [id, () => stateOf(ground)]));
+  if (commit !== null) judges.set("git", () => stateOfGit(ground));
+  for (const name of DATABASES) {
+    const { writeRow, stateBeside } = databases[name];
+    if (places.includes(name) && writeRow(ground, row))
+      judges.set(name, () => stateBeside(ground, row));
+  }
+  return { states: () => [...judges.values()].map((judge) => judge()), commit };
+}
+
+/** Ours goes on: everything is old or everything is new, with theirs. */
+async function goOnBeside(
+  { states, commit }: ReturnType<typeof workBeside>,
   { ground, owner }: { readonly ground: Ground; readonly owner: StoppedRun },
 ): Promise<Ending> {
-  const commit = commitForeign(placeOf(ground), file);
-  const hasWritten = database.writeRow(ground, row);
   owner.goOn();
   const told = toldBy(await owner.result);
   assert.ok(told !== null);
   return judgeGround(
     () => {
-      const states = [
-        ...directories.map(({ stateOf }) => stateOf(ground)),
-        commit === null ? checkout.stateOf(ground) : stateBeside(ground),
-        hasWritten ? database.stateBeside(ground, row) : database.stateOf(ground),
-      ];
-      const isNew = outcomeOf(told) === "committed";
+      const isNew = ["committed", "committed-pending"].includes(outcomeOf(told));
+      const found = states();
       assert.deepEqual(
-        states,
-        states.map(() => (isNew ? "edited" : "old")),
-        `told ${outcomeOf(told)}, commit ${commit}, row ${hasWritten}`,
+        found,
+        found.map(() => (isNew ? "edited" : "old")),
+        `told ${outcomeOf(told)}, commit ${commit}`,
       );
       if (commit !== null) git(placeOf(ground), "merge-base", "--is-ancestor", commit, "HEAD");
       return Promise.resolve(isNew ? "new" : "old");
@@ -73,22 +98,21 @@ async function workBeside(
   );
 }
 
-for (const [what, foreign] of allOrOne(Object.entries(FOREIGN))) {
+for (const foreign of allOrOne(FOREIGN)) {
   test(
-    `a commit and a row of somebody else, of ${what}, at any call of a commit are never lost`,
+    `what somebody else does at any call of a commit to ${foreign.what} is never lost`,
     async () => {
       const shape = planCommitShape(template, mixed().world);
       const points = await pointsOf(shape);
       expect(points.length).toBeGreaterThan(0);
-      const stateBeside = mixed().git.stateBeside(commitOf(foreign.file));
-      await tryEach(
-        { name: `a foreign commit and a foreign row, of ${what}`, ways: points, few: 1 },
-        (point) =>
-          whileStopped(
-            shape,
-            () => Promise.resolve(point),
-            (ground, owner) => workBeside(mixed(), foreign, stateBeside, { ground, owner }),
-          ),
+      const stateOfGit = mixed().git.stateBeside(commitOf(foreign.file));
+      await tryEach({ name: `foreign changes to ${foreign.what}`, ways: points, few: 1 }, (point) =>
+        whileStopped(
+          shape,
+          () => Promise.resolve(point),
+          (ground, owner) =>
+            goOnBeside(workBeside(mixed(), foreign, stateOfGit, ground), { ground, owner }),
+        ),
       );
     },
     6 * HOURS,

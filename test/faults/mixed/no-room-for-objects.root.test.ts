@@ -30,7 +30,7 @@ function fillObjects(root: string): string {
 }
 
 test("a commit without enough room for the objects of git is refused with nothing half, however little is missing (R142)", async () => {
-  const { world, database } = mixed();
+  const { world } = mixed();
   const ground = world.make(template);
   onTestFinished(() => removeFolder(ground.folder));
   await using coffer = await openGround(ground);
@@ -62,7 +62,7 @@ test("a commit without enough room for the objects of git is refused with nothin
   }
   expect(room).toBeGreaterThan(1);
   expect(world.stateOf(ground)).toBe("edited");
-  expect(database.unsettled?.(ground)).toEqual([]);
+  expect(ground.elsewhere?.unsettled()).toEqual([]);
   await plan.undo();
   expect(world.stateOf(ground)).toBe("old");
   git(placeOf(ground), "fsck", "--strict");

@@ -6,6 +6,7 @@ import { openGround } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
 import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import { type Template, makeTemplate } from "../tree.ts";
+import { isOfSqlite } from "./sqlite.ts";
 import { whileStopped } from "./stopped.ts";
 import { allOrOne, tryEach } from "./try-each.ts";
 import { useMixed } from "./use-mixed.ts";
@@ -29,7 +30,8 @@ for (const [what, shapeOf] of allOrOne(
     async () => {
       const { world } = mixed();
       const shape = shapeOf(template, world);
-      const ways = (await pointsOf(shape)).filter(({ inChild }) => inChild);
+      const points = await pointsOf(shape);
+      const ways = points.filter((point) => point.inChild && !isOfSqlite(point));
       const name = `a git that outlives the process of ${what}`;
       await tryEach({ name, ways, few: 1 }, (point) =>
         whileStopped(

@@ -39,6 +39,9 @@ try {
       case "getPath":
         await sandbox.getPath();
         break;
+      case "drop":
+        await sandbox.drop([""]);
+        break;
       case "checkpoint":
       case "restoreCheckpoint":
         await sandbox[order.operation](order.checkpointId);

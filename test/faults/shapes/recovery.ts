@@ -19,13 +19,28 @@ export interface Moment {
 const isPublishing = ({ call, paths }: FaultPoint): boolean =>
   call === "renameat2" && paths.some((path) => path.includes("/real/"));
 
+const isGivenName = ({ call, paths }: FaultPoint): boolean =>
+  call === "link" && paths[1]?.endsWith("/decision") === true;
+
+const isSuperJournal = ({ call, paths }: FaultPoint): boolean =>
+  call === "unlink" && paths[0]?.includes("/decision.db-mj") === true;
+
+/** The call by which the decision gets its name in the state directory. */
+export function nameAmong(points: readonly FaultPoint[]): FaultPoint | undefined {
+  return points.find(isGivenName);
+}
+
+/** The call that decides a commit or an undo: the super-journal of SQLite goes, or else the decision gets its name. */
+function decisionAmong(points: readonly FaultPoint[]): FaultPoint | undefined {
+  return points.find(isSuperJournal) ?? nameAmong(points);
+}
+
 /** The moments that ask something different of recovery. */
 export const MOMENTS = {
   prepared: {
     name: "a commit before its decision",
     of: "commit",
-    find: (points) =>
-      points.find(({ call, paths }) => call === "link" && paths[1]?.endsWith("/decision") === true),
+    find: decisionAmong,
     ending: "old",
   },
   publishing: {

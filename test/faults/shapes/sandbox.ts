@@ -135,6 +135,25 @@ export function discardShape(subject: Subject, template: Template): Shape {
   );
 }
 
+/** After edits were being taken back path by path: a second call does the rest, and nothing is left of them. */
+export function dropShape(subject: Subject, template: Template): Shape {
+  return sandboxShape(
+    "drop of all edits",
+    subject,
+    template,
+    async (ground, coffer) => ({ operation: "drop", ref: await createEdited(ground, coffer) }),
+    async ({ ground, coffer, told, ref }) => {
+      const sandbox = coffer.sandbox(ref);
+      const { isEmpty } = await sandbox.diff();
+      if (told?.outcome === "done") assert.ok(isEmpty);
+      if (!isEmpty) await sandbox.drop([""]);
+      assert.equal(await stateOfSandbox(ground, coffer, ref), "old");
+      assert.ok((await sandbox.diff()).isEmpty);
+      return isEmpty ? "new" : "old";
+    },
+  );
+}
+
 /** After a checkpoint that was disturbed: it is there and can be restored, or it is not there. */
 export function checkpointShape(subject: Subject, template: Template): Shape {
   return sandboxShape(

@@ -1,5 +1,5 @@
 import { defineSweep } from "../define-sweep.ts";
-import { discardShape, viewShape, writeShape } from "../shapes/sandbox.ts";
+import { discardShape, dropShape, viewShape, writeShape } from "../shapes/sandbox.ts";
 import { SUBJECTS } from "../subjects.ts";
 
 for (const subject of [SUBJECTS.layers, SUBJECTS.copy]) {
@@ -19,5 +19,11 @@ for (const subject of [SUBJECTS.layers]) {
 for (const subject of Object.values(SUBJECTS)) {
   defineSweep(`${subject.name}: a rollback throws all edits away or none (R37)`, (template) =>
     discardShape(subject, template),
+  );
+}
+
+for (const subject of Object.values(SUBJECTS)) {
+  defineSweep(`${subject.name}: edits that were being taken back can be taken back`, (template) =>
+    dropShape(subject, template),
   );
 }

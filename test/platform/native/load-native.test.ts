@@ -66,7 +66,7 @@ test("works in worker threads, several at a time", async () => {
 
 test("says PLATFORM_UNSUPPORTED with the cause where the library is missing", async () => {
   const folder = tempFolder();
-  for (const part of ["platform/native", "errors"]) {
+  for (const part of ["platform/native", "chunks"]) {
     cpSync(join(dist, part), join(folder, "dist", part), { recursive: true });
   }
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
@@ -83,7 +83,7 @@ test("says PLATFORM_UNSUPPORTED with the cause where the library is missing", as
 
 test("says PLATFORM_UNSUPPORTED where the library's binary does not fit the machine", async () => {
   const folder = tempFolder();
-  for (const part of ["platform/native", "errors"]) {
+  for (const part of ["platform/native", "chunks"]) {
     cpSync(join(dist, part), join(folder, "dist", part), { recursive: true });
   }
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');

@@ -173,6 +173,21 @@ describe("while a process stands in the mount", () => {
   });
 });
 
+it("waits for a program that is just leaving, and takes the mount away then", async () => {
+  await using sandbox = await makeSandbox(makeRoot());
+  const { workspace, place } = sandbox;
+  const merged = await pathOf(sandbox);
+  const holder = spawn("sh", ["-c", "echo here; sleep 0.2"], {
+    cwd: merged,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const left = once(holder, "close");
+  await once(holder.stdout, "data");
+  await workspace.quiesce(place, "rollback");
+  expect(mountLines(merged)).toEqual([]);
+  await left;
+});
+
 it("freezes the layer of a mount that nobody uses and mounts again at once (R198)", async () => {
   await using sandbox = await makeSandbox(makeRoot());
   const { workspace, place } = sandbox;

@@ -22,6 +22,9 @@ describe.each(SERVERS)("a sandbox of a database on $name", (kind) => {
     await using other = await ground.open();
     expect(rowsOf(await other.sandbox(ref).read(query))).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
     expect(ground.sql("SELECT count(*) FROM accounts")).toEqual(["2"]);
+    expect(on.server.locks(ground.database)).toEqual([]);
+    await other.close();
+    await cofferdam.close();
     await expect.poll(() => on.server.connections()).toEqual([]);
   });
 

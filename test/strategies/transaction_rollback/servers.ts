@@ -18,7 +18,8 @@ export interface ServerKind {
   drop(table: string): string;
 }
 
-const POSTGRES: ServerKind = {
+/** PostgreSQL alone, for what only it has. */
+export const POSTGRES: ServerKind = {
   name: "PostgreSQL",
   start: () => PostgresServer.start(),
   begin: "SET CONSTRAINTS",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../src/index.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
+import { expectCheckpoints } from "./checkpoints.ts";
 import { SHOP, makeGround, rowsOf } from "./fixture.ts";
 
 const SETUP =
@@ -110,27 +111,12 @@ describe("checkpoints of a database", () => {
     const ground = makeGround(server, SETUP);
     await using cofferdam = await ground.open();
     const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
-    const names = async (): Promise<unknown> =>
-      rowsOf(await sandbox.read("SELECT string_agg(name, ',' ORDER BY name) AS names FROM items"));
-    await sandbox.write("a", "INSERT INTO items (name) VALUES ('a')");
-    await sandbox.checkpoint("first");
-    await sandbox.write(
-      "b",
-      "INSERT INTO items (name) VALUES ('b'); DELETE FROM items WHERE name = 'one'",
-    );
-    await sandbox.checkpoint("second");
-    await sandbox.write("c", "ALTER TABLE items ADD COLUMN more int; UPDATE items SET more = 1");
-    await sandbox.checkpoint("third");
-    await sandbox.restoreCheckpoint("second");
-    expect(await names()).toEqual([{ names: "a,b" }]);
-    await sandbox.write("d", "INSERT INTO items (name) VALUES ('d')");
-    expect(await names()).toEqual([{ names: "a,b,d" }]);
-    await sandbox.restoreCheckpoint("first");
-    expect(await names()).toEqual([{ names: "a,one" }]);
-    await sandbox.restoreCheckpoint("third");
-    expect(rowsOf(await sandbox.read("SELECT DISTINCT more FROM items"))).toEqual([{ more: 1 }]);
-    await sandbox.restoreCheckpoint("first");
-    await sandbox.commit();
+    await expectCheckpoints(sandbox, {
+      names: "SELECT string_agg(name, ',' ORDER BY name) AS names FROM items",
+      change: "ALTER TABLE items ADD COLUMN more int; UPDATE items SET more = 1",
+      query: "SELECT DISTINCT more FROM items",
+      answer: [{ more: 1 }],
+    });
     expect(ground.sql("SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
   });
 });

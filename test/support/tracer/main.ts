@@ -45,8 +45,11 @@ const report: { points: TraceReport["points"][number][]; fired: boolean } = {
   fired: false,
 };
 const isDeadly = order.result === undefined && order.stops !== true;
+const sparesSome = order.sparesChildren === true || order.sparesProgram === true;
 const alive = new Set<number>();
 const pending = new Map<number, number>();
+/** A child that stands still while the program is being killed. */
+let orphan: number | null = null;
 /** Whether only the calls stop that may change something; null until that is known. */
 let isFiltered: boolean | null = null;
 
@@ -67,12 +70,16 @@ let end: { code: number } | { signal: number } = { code: 1 };
 for (let notice = nextNotice(); notice !== undefined; notice = nextNotice()) {
   if (notice.exited !== undefined) {
     alive.delete(notice.thread);
-    if (notice.thread === pid) end = notice.exited;
+    if (notice.thread === pid) {
+      end = notice.exited;
+      // Only now nothing is left of the program, its locks included.
+      if (orphan !== null) writeFileSync(stoppedFile(order.report), String(orphan));
+    }
     continue;
   }
   alive.add(notice.thread);
   // A child that was just being born when the others were killed.
-  if (report.fired && isDeadly && order.sparesChildren !== true) killIfThere(notice.thread);
+  if (report.fired && isDeadly && !sparesSome) killIfThere(notice.thread);
   const call = callOf(notice);
   if (call?.entering === true && isFiltered === null) {
     // The gate is still closed: the first call of the program itself is met with the filter.
@@ -108,10 +115,14 @@ function meet(thread: number, call: AtCall): void {
     // The call is still done; on its way back every thread stops.
     const stopped = order.sparesChildren === true ? processOf(thread) : (pid ?? thread);
     stopBy(stopped, thread);
-    if (order.sparesChildren === true) killIfThere(pid);
-    writeFileSync(stoppedFile(order.report), String(stopped));
+    if (order.sparesChildren === true) {
+      orphan = stopped;
+      killIfThere(pid);
+    } else writeFileSync(stoppedFile(order.report), String(stopped));
   } else if (order.result === undefined && order.sparesChildren === true) {
     killIfThere(pid);
+  } else if (order.result === undefined && order.sparesProgram === true) {
+    killIfThere(processOf(thread));
   } else if (order.result === undefined) {
     // Together, as the end of a session would do it.
     for (const one of alive) killIfThere(one);

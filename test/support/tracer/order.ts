@@ -12,6 +12,8 @@ export interface TraceOrder {
   readonly result?: number;
   /** Whether only the program itself is killed, and the children that it started go on. */
   readonly sparesChildren?: boolean;
+  /** Whether only the child that makes the call is killed, and the program goes on. */
+  readonly sparesProgram?: boolean;
   /** Whether every later call that changes something gives back the same. */
   readonly lasting?: boolean;
   /**

@@ -5,10 +5,13 @@ import {
   type DatabaseEngine,
   type Direction,
   DriftError,
+  type PrepareDetails,
   type RecordedStatements,
   type ServerFacts,
 } from "../engine.ts";
+import type { IdlePool } from "../idle-pool.ts";
 import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import type { SessionSource } from "../sql/kept-session.ts";
 import { otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { notOneQuery, refused } from "../sql/statement-errors.ts";
@@ -31,19 +34,21 @@ const IDENTITY =
 
 /** MariaDB: transactions that are prepared by XA, exact row images, no change of the schema. */
 export class MariadbEngine implements DatabaseEngine {
-  readonly #connection: Connection;
   readonly #expected: string | null;
+  readonly #source: SessionSource<Session>;
+  readonly #open: () => Promise<Session>;
   readonly #prepared: PreparedTransactions;
 
-  /** `expected` is the identity of the database that the log was made on; null while there is no log. */
-  constructor(connection: Connection, expected: string | null) {
-    this.#connection = connection;
+  /** `expected` is the identity of the database of the log, null while there is none; `idle` keeps connections. */
+  constructor(connection: Connection, expected: string | null, idle?: IdlePool<Session>) {
+    this.#source = { connection, idle: idle ?? null };
     this.#expected = expected;
-    this.#prepared = new PreparedTransactions(() => this.#open());
+    this.#open = () => Session.open(this.#source);
+    this.#prepared = new PreparedTransactions(this.#open);
   }
 
   async inspect(): Promise<ServerFacts> {
-    await using session = await this.#open();
+    await using session = await Session.open(this.#source, "new");
     const [facts = {}] = await session.run(
       `SELECT VERSION() AS version, DATABASE() AS name, @@read_only AS readOnly, @@sql_mode AS mode,
          @@lower_case_table_names AS lower,
@@ -52,7 +57,7 @@ export class MariadbEngine implements DatabaseEngine {
     const version = facts["version"] ?? "";
     const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
     const isOld = major < 10 || (major === 10 && minor < 6);
-    requireFit(this.#connection, [
+    requireFit(this.#source.connection, [
       [!/mariadb/i.test(version), "is no MariaDB", "Use MariaDB 10.6 or newer."],
       [isOld, "is older than 10.6", "Use MariaDB 10.6 or newer."],
       [facts["readOnly"] !== "0", "is read-only", "Connect to the primary."],
@@ -123,10 +128,18 @@ export class MariadbEngine implements DatabaseEngine {
     await session.execute("ROLLBACK");
   }
 
-  async prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void> {
+  async prepare(
+    log: readonly LoggedWrite[],
+    direction: Direction,
+    name: string,
+    { noted }: PrepareDetails = {},
+  ): Promise<void> {
     await this.#prepared.prepare(name, async (session) => {
       await this.#requireSame(session);
-      return () => redo(session, groupsOf(log, direction));
+      return async () => {
+        await redo(session, groupsOf(log, direction));
+        await noted;
+      };
     });
   }
 
@@ -166,8 +179,9 @@ export class MariadbEngine implements DatabaseEngine {
     await redo(other, groups);
   }
 
-  #open(): Promise<Session> {
-    return Session.open(this.#connection);
+  async release(): Promise<void> {
+    const { connection, idle } = this.#source;
+    await idle?.clear(connection.name);
   }
 
   /** Opens a transaction that shows the database as the log leaves it. */
@@ -186,8 +200,10 @@ export class MariadbEngine implements DatabaseEngine {
 
   /** A connection may have been pointed elsewhere since the sandbox was made. */
   async #requireSame(session: Session): Promise<void> {
-    if (this.#expected === null || (await identityOf(session)) === this.#expected) return;
-    throw otherDatabase(this.#connection);
+    if (this.#expected === null) return;
+    session.identity ??= await identityOf(session);
+    if (session.identity === this.#expected) return;
+    throw otherDatabase(this.#source.connection);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Connection as Client, FieldPacket, RowDataPacket } from "mysql2/promise";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
+import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
 import { unreachable } from "../sql/server-errors.ts";
 
 /** Rows as the server writes them: every value is text. */
@@ -28,24 +29,31 @@ const MODES: Readonly<Record<SessionMode, string>> = {
   user: "SET SESSION time_zone = DEFAULT, sql_mode = DEFAULT",
 };
 
-/** One connection. Whoever opens it closes it. */
-export class Session implements AsyncDisposable {
+/** One connection. */
+export class Session extends KeptSession {
   readonly #client: Client;
   #mode: SessionMode = "user";
+  /** Settles when the session is set up. */
+  #isSetUp: Promise<unknown> = Promise.resolve();
 
   private constructor(client: Client) {
+    super();
     this.#client = client;
   }
 
   /**
-   * Connects.
+   * Connects, or takes a connection that was kept.
    * @throws DatabaseError (`DATABASE`, reason `unreachable`), PlatformUnsupportedError without the client library.
    */
-  static async open(connection: Connection): Promise<Session> {
+  static open(source: SessionSource<Session>, which: "new" | "any" = "any"): Promise<Session> {
+    return openSession(source, which, (address) => Session.#connect(source.connection, address));
+  }
+
+  static async #connect(connection: Connection, address: string): Promise<Session> {
     const { createConnection } = await loadClient();
     try {
       const client = await createConnection({
-        ...targetOf(connection.address()),
+        ...targetOf(address),
         charset: "utf8mb4_general_ci",
         connectTimeout: CONNECT_MS,
         // The rows that a statement changed, not those that it found.
@@ -63,13 +71,17 @@ export class Session implements AsyncDisposable {
 
   async #begin(): Promise<this> {
     try {
-      await this.execute(SETTINGS);
-      await this.execute(ISOLATION);
+      await this.#setUp();
       return this;
     } catch (thrown) {
-      await this[Symbol.asyncDispose]();
+      await this.end();
       throw thrown;
     }
+  }
+
+  async #setUp(): Promise<void> {
+    await this.#send(SETTINGS);
+    await this.#send(ISOLATION);
   }
 
   /** Lets the process end although the connection is open; the next statement waits for its answer all the same. */
@@ -87,6 +99,11 @@ export class Session implements AsyncDisposable {
   /** Runs one statement; the server itself refuses a second one in it. */
   async query(text: string): Promise<RawRows> {
     socketOf(this.#client)?.ref();
+    return this.#send(text);
+  }
+
+  /** Also while the connection rests. */
+  async #send(text: string): Promise<RawRows> {
     const [rows, fields] = await this.#client.query<RowDataPacket[][]>(text);
     return {
       // A statement that gives no rows says what it did instead.
@@ -108,9 +125,26 @@ export class Session implements AsyncDisposable {
     await this.query(text);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async end(): Promise<void> {
+    // Somebody waits for this, so the process must not end before.
+    socketOf(this.#client)?.ref();
     // The server rolls back what is open; a connection that is lost already has nothing more to close.
     await this.#client.end().catch(() => undefined);
+  }
+
+  protected async forget(): Promise<void> {
+    await this.#client.reset();
+    this.#mode = "user";
+    // Nobody has to wait for this: the next call comes after it, or is told.
+    this.#isSetUp = this.#setUp();
+    this.#isSetUp.catch(() => undefined);
+  }
+
+  protected async beReady(): Promise<void> {
+    // What it still does was nobody's affair; now somebody waits for it, and the process must not end before.
+    socketOf(this.#client)?.ref();
+    await this.#isSetUp;
+    await this.execute("DO 1");
   }
 }
 

@@ -2,12 +2,21 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { describeThrown } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
-import type { DatabaseEngine, Direction, RecordedStatements, ServerFacts } from "../engine.ts";
+import type {
+  DatabaseEngine,
+  Direction,
+  PrepareDetails,
+  RecordedStatements,
+  ServerFacts,
+} from "../engine.ts";
+import type { IdlePool } from "../idle-pool.ts";
 import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
 import { HeldSessions } from "../sql/held-sessions.ts";
+import type { SessionSource } from "../sql/kept-session.ts";
 import { notEnded, otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
 import { type Statement, splitStatements } from "../sql/split-statements.ts";
 import { notOneQuery } from "../sql/statement-errors.ts";
+import { BegunSession } from "./begun-session.ts";
 import { Capture, UnwatchedError, failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { POSTGRES } from "./lexis.ts";
@@ -36,17 +45,26 @@ const OTHERS = "FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_
 export class PostgresEngine implements DatabaseEngine {
   readonly #connection: Connection;
   readonly #expected: string | null;
+  readonly #source: SessionSource<Session>;
   /** A new connection would cost more than to settle. */
   readonly #held = new HeldSessions<Session>();
 
-  /** `expected` is the identity of the database that the log was made on; null while there is no log. */
-  constructor(connection: Connection, expected: string | null) {
+  /**
+   * `expected` is the identity of the database that the log was made on; null while there is no log. `idle` keeps
+   * connections between calls; without it none is kept.
+   */
+  constructor(
+    connection: Connection,
+    expected: string | null,
+    idle: IdlePool<Session> | null = null,
+  ) {
     this.#connection = connection;
     this.#expected = expected;
+    this.#source = { connection, idle };
   }
 
   async inspect(): Promise<ServerFacts> {
-    await using session = await this.#open();
+    await using session = await Session.open(this.#source, "new");
     const [facts = {}] = await session.run(
       `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
          current_database() AS database, current_setting('max_prepared_transactions') AS prepared,
@@ -127,10 +145,24 @@ export class PostgresEngine implements DatabaseEngine {
     await session.run("SET CONSTRAINTS ALL IMMEDIATE");
   }
 
-  async prepare(log: readonly LoggedWrite[], direction: Direction, name: string): Promise<void> {
-    const session = await this.#begin(log, direction, name);
+  begin(log: readonly LoggedWrite[], direction: Direction): BegunSession {
+    return new BegunSession(this.#begin(log, direction));
+  }
+
+  async prepare(
+    log: readonly LoggedWrite[],
+    direction: Direction,
+    name: string,
+    { begun, noted }: PrepareDetails = {},
+  ): Promise<void> {
+    const session = await (begun instanceof BegunSession
+      ? begun.take()
+      : this.#begin(log, direction));
     try {
+      // Under this name the connection is found, and ended, by whoever has to know that nothing will be prepared.
+      await session.be(name);
       await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+      await noted;
       await session.run(`PREPARE TRANSACTION ${literal(name)}`);
     } catch (thrown) {
       await session[Symbol.asyncDispose]();
@@ -167,7 +199,8 @@ export class PostgresEngine implements DatabaseEngine {
     name: string,
   ): Promise<void> {
     await this.#makeDecisions();
-    await using session = await this.#begin(log, direction, name);
+    await using session = await this.#begin(log, direction);
+    await session.be(name);
     await session.run("SET CONSTRAINTS ALL IMMEDIATE");
     await session.run(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
     await session.run("COMMIT");
@@ -210,17 +243,17 @@ export class PostgresEngine implements DatabaseEngine {
     }
   }
 
-  #open(purpose?: string): Promise<Session> {
-    return Session.open(this.#connection, purpose);
+  async release(): Promise<void> {
+    await this.#source.idle?.clear(this.#connection.name);
+  }
+
+  #open(): Promise<Session> {
+    return Session.open(this.#source);
   }
 
   /** Opens a transaction that shows the database as the log leaves it. */
-  async #begin(
-    log: readonly LoggedWrite[],
-    direction: Direction = "forward",
-    purpose?: string,
-  ): Promise<Session> {
-    const session = await this.#open(purpose);
+  async #begin(log: readonly LoggedWrite[], direction: Direction = "forward"): Promise<Session> {
+    const session = await this.#open();
     try {
       await this.#enter(session);
       await redo(session, log, direction);
@@ -238,8 +271,12 @@ export class PostgresEngine implements DatabaseEngine {
 
   /** A connection may have been pointed elsewhere since the sandbox was made. */
   async #requireSame(session: Session): Promise<void> {
-    const [row] = await session.run(`SELECT ${IDENTITY} AS identity`);
-    if (this.#expected === null || digest(row?.["identity"] ?? "") === this.#expected) return;
+    if (this.#expected === null) return;
+    if (session.identity === null) {
+      const [row] = await session.run(`SELECT ${IDENTITY} AS identity`);
+      session.identity = digest(row?.["identity"] ?? "");
+    }
+    if (session.identity === this.#expected) return;
     throw otherDatabase(this.#connection);
   }
 }

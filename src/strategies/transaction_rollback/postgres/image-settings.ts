@@ -17,12 +17,12 @@ export const IMAGE_CLAUSES = Object.entries(SETTINGS)
 
 /** Runs work with the settings of images; the session has its own again afterwards. */
 export async function withImageSettings<T>(session: Session, work: () => Promise<T>): Promise<T> {
-  const names = Object.keys(SETTINGS);
   const own = await session.run(
-    "SELECT name, current_setting(name) AS value FROM unnest($1::text[]) name",
-    [names],
+    `WITH own AS MATERIALIZED (SELECT name, current_setting(name) AS value, wanted
+       FROM unnest($1::text[], $2::text[]) u(name, wanted))
+     SELECT name, value, set_config(name, wanted, true) FROM own`,
+    [Object.keys(SETTINGS), Object.values(SETTINGS)],
   );
-  await set(session, Object.entries(SETTINGS));
   const result = await work();
   await set(
     session,

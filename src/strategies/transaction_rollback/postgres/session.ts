@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
+import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
 import { unreachable } from "../sql/server-errors.ts";
 
 /** Rows as the server writes them: every value is text. */
@@ -18,23 +19,30 @@ const LOCK_MS = 10_000;
 /** Classes of errors that say that the connection, or the server, is gone. */
 const LOST = /^(08|57P0)/;
 
-/** One connection. Whoever opens it closes it. */
-export class Session implements AsyncDisposable {
+/** One connection. */
+export class Session extends KeptSession {
   readonly #client: Client & KeepsProcess;
+  /** Settles when nothing of the last call is left in the session. */
+  #forgotten: Promise<unknown> = Promise.resolve();
 
   private constructor(client: Client) {
+    super();
     this.#client = client as Client & KeepsProcess;
   }
 
   /**
-   * Connects.
+   * Connects, or takes a connection that was kept.
    * @throws DatabaseError (`DATABASE`, reason `unreachable`), PlatformUnsupportedError without the client library.
    */
-  static async open(connection: Connection, purpose = ""): Promise<Session> {
+  static open(source: SessionSource<Session>, which: "new" | "any" = "any"): Promise<Session> {
+    return openSession(source, which, (address) => Session.#connect(source.connection, address));
+  }
+
+  static async #connect(connection: Connection, address: string): Promise<Session> {
     const { Client } = await loadClient();
     const client = new Client({
-      connectionString: connection.address(),
-      application_name: applicationName(purpose),
+      connectionString: address,
+      application_name: applicationName(""),
       connectionTimeoutMillis: CONNECT_MS,
       types: { getTypeParser: () => (value: string | null) => value },
       options: `-c lock_timeout=${LOCK_MS} -c standard_conforming_strings=on -c client_encoding=UTF8`,
@@ -48,6 +56,11 @@ export class Session implements AsyncDisposable {
       throw unreachable(connection, cause, sqlStateOf(cause));
     }
     return new Session(client);
+  }
+
+  /** Gives the connection another name in the list of the server. */
+  async be(purpose: string): Promise<void> {
+    await this.run("SELECT set_config('application_name', $1, false)", [applicationName(purpose)]);
   }
 
   /** Lets the process end although the connection is open; the next statement waits for its answer all the same. */
@@ -70,9 +83,25 @@ export class Session implements AsyncDisposable {
     return (await this.#client.query(query)).rowCount ?? 0;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async end(): Promise<void> {
+    // Somebody waits for this, so the process must not end before.
+    this.#client.ref();
     // The server rolls back what is open; a connection that is lost already has nothing more to close.
     await this.#client.end().catch(() => undefined);
+  }
+
+  protected async forget(): Promise<void> {
+    await this.run("ROLLBACK");
+    // Nobody has to wait for the rest: the next call comes after it, or is told.
+    this.#forgotten = this.run("DISCARD ALL");
+    this.#forgotten.catch(() => undefined);
+  }
+
+  protected async beReady(): Promise<void> {
+    // What it still does was nobody's affair; now somebody waits for it, and the process must not end before.
+    this.#client.ref();
+    await this.#forgotten;
+    await this.run("SELECT 1");
   }
 }
 

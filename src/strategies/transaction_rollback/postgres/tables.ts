@@ -71,8 +71,13 @@ export interface Touched {
   readonly deleted: number;
 }
 
-const TOUCHED = `SELECT schemaname, relname, relid, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_xact_all_tables
- WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 AND schemaname !~ '^pg_(toast|temp)'`;
+/** As `pg_stat_xact_all_tables` has it, without what that view adds up besides. */
+const TOUCHED = `SELECT n.nspname AS schemaname, c.relname, c.oid AS relid, x.n_tup_ins, x.n_tup_upd, x.n_tup_del
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL (SELECT
+    pg_stat_get_xact_tuples_inserted(c.oid) AS n_tup_ins, pg_stat_get_xact_tuples_updated(c.oid) AS n_tup_upd,
+    pg_stat_get_xact_tuples_deleted(c.oid) AS n_tup_del) x
+ WHERE c.relkind IN ('r', 't', 'm', 'p') AND x.n_tup_ins + x.n_tup_upd + x.n_tup_del > 0
+   AND n.nspname !~ '^pg_(toast|temp)'`;
 
 /** The tables that this transaction has touched, by oid; cascades and triggers count. */
 export async function touchedTables(session: Session): Promise<ReadonlyMap<string, Touched>> {

@@ -1,7 +1,16 @@
 import { DriftError } from "../engine.ts";
 import { isLocked } from "./codes.ts";
 import { commitParts, openPlace } from "./commit.ts";
-import { decide, decisionOf, forgetDecision, openDecision, rollBack } from "./decisions.ts";
+import { compareDatabases } from "./compare.ts";
+import { copyDatabase } from "./copy-database.ts";
+import {
+  decide,
+  decisionOf,
+  forgetDecision,
+  openDecision,
+  rollBack,
+  withdrawDecision,
+} from "./decisions.ts";
 import type { Library } from "./library.ts";
 import { identityOf, openFile, openToLook, requireFit } from "./open-file.ts";
 import type { DatabaseFile, DecisionPlace, Question, Requests } from "./protocol.ts";
@@ -16,10 +25,11 @@ type Handlers = {
   readonly [Kind in keyof Requests]: (
     library: Library,
     about: Requests[Kind][0],
-  ) => Requests[Kind][1];
+  ) => Requests[Kind][1] | Promise<Requests[Kind][1]>;
 };
 
 const HANDLERS: Handlers = {
+  wake: () => null,
   inspect: (library, { file }) => {
     requireFit(file.path);
     using session = openFile(library, file);
@@ -46,6 +56,11 @@ const HANDLERS: Handlers = {
         throw new DriftError("A foreign key would be violated", []);
       return null;
     }),
+  copy: async (library, about) => {
+    await copyDatabase(library, about);
+    return null;
+  },
+  compare: (library, about) => compareDatabases(library, about),
   open: (library, { place, name }) => {
     using session = openPlace(library, place);
     openDecision(session, name);
@@ -64,15 +79,20 @@ const HANDLERS: Handlers = {
     forgetDecision(session, name, place.own === null ? "" : (place.file.identity ?? ""));
     return null;
   },
+  withdraw: (library, { place, name }) => {
+    using session = openPlace(library, place);
+    withdrawDecision(session, name);
+    return null;
+  },
 };
 
 /** Does what is asked. */
-export function answerQuestion<Kind extends keyof Requests>(
+export async function answerQuestion<Kind extends keyof Requests>(
   library: Library,
   { kind, about }: Question<Kind>,
-): Requests[Kind][1] {
+): Promise<Requests[Kind][1]> {
   try {
-    return HANDLERS[kind](library, about);
+    return await HANDLERS[kind](library, about);
   } catch (thrown) {
     if (!isLocked(thrown)) throw thrown;
     const conflict = {

@@ -68,6 +68,11 @@ export class Capture {
     });
   }
 
+  /** Goes on after what was rolled back. */
+  skip(): void {
+    this.#last = this.#end();
+  }
+
   #end(): number {
     return Number(this.#session.value(`SELECT max(n) FROM ${EFFECTS}`) ?? 0);
   }

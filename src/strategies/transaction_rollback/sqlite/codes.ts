@@ -9,6 +9,15 @@ export function codeOf(thrown: unknown): number | null {
   return typeof thrown.errcode === "number" ? thrown.errcode : null;
 }
 
+/** Errors of the machine, which say nothing about a file: no memory, no access, a failing or full disk, no such file. */
+const OF_THE_MACHINE = [3, 7, 10, 13, 14];
+
+/** Whether SQLite complains about what is in a file, or about what it was asked to do with it. */
+export function isDamage(thrown: unknown): boolean {
+  const code = primaryOf(thrown);
+  return code !== null && !isLocked(thrown) && !OF_THE_MACHINE.includes(code);
+}
+
 /** Whether somebody else holds a lock. */
 export function isLocked(thrown: unknown): boolean {
   const code = primaryOf(thrown);

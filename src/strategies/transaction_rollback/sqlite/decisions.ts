@@ -63,7 +63,16 @@ export function forgetDecision(session: Session, name: string, member: string): 
       `DELETE FROM ${PLACE} WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM ${PLACE} WHERE name = ?1 AND member <> '')`,
       name,
     );
-    if (session.value(`SELECT 1 FROM ${PLACE}`) === null) session.exec(`DROP TABLE ${PLACE}`);
+    dropEmptyPlace(session);
+  });
+}
+
+/** Takes back that a commit of that name may come, unless it came or somebody has given it up. */
+export function withdrawDecision(session: Session, name: string): void {
+  if (found(session, name) !== "OPEN") return;
+  inTransaction(session, () => {
+    session.run(`DELETE FROM ${PLACE} WHERE name = ? AND member = '' AND decision = 'OPEN'`, name);
+    dropEmptyPlace(session);
   });
 }
 
@@ -95,6 +104,10 @@ function found(session: Session, name: string): unknown {
 
 function hasPlace(session: Session): boolean {
   return session.value("SELECT 1 FROM main.sqlite_schema WHERE name = ?", DECISIONS) !== null;
+}
+
+function dropEmptyPlace(session: Session): void {
+  if (session.value(`SELECT 1 FROM ${PLACE}`) === null) session.exec(`DROP TABLE ${PLACE}`);
 }
 
 function makePlace(session: Session): void {

@@ -1,7 +1,9 @@
+import { realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Connection } from "../connection.ts";
 import type {
   DatabaseEngine,
+  DatabaseFileCalls,
   Direction,
   EngineContext,
   RecordedStatements,
@@ -10,7 +12,7 @@ import type {
 import type { LoggedWrite } from "../log-entry.ts";
 import { type SqliteAddress, parseAddress } from "./address.ts";
 import type { CommitPart, DatabaseFile, DecisionPlace, Requests } from "./protocol.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { type IdleWorkers, WorkerProcess } from "./worker-process.ts";
 
 /** How many databases SQLite can attach: their commits are one atom together. */
 const TOGETHER = 10;
@@ -22,15 +24,18 @@ const TOGETHER = 10;
 export class SqliteEngine implements DatabaseEngine {
   readonly #address: SqliteAddress;
   readonly #context: EngineContext;
+  readonly #idle: IdleWorkers;
 
-  constructor(connection: Connection, context: EngineContext) {
+  /** `idle` keeps the processes between calls. */
+  constructor(connection: Connection, context: EngineContext, idle: IdleWorkers) {
     this.#address = parseAddress(connection);
     this.#context = context;
+    this.#idle = idle;
   }
 
   async inspect(): Promise<ServerFacts> {
     const file = this.#file;
-    const { version, identity, isWal } = await ask("inspect", { file });
+    const { version, identity, isWal } = await this.#ask("inspect", { file });
     const database = basename(file.path);
     // Whether foreign keys are checked holds for all databases of one commit.
     const group = file.foreignKeys ? "sqlite" : "sqlite without foreign keys";
@@ -38,16 +43,28 @@ export class SqliteEngine implements DatabaseEngine {
     return { engine: "sqlite", version, database, identity, canPrepare: false, ...decides };
   }
 
+  get file(): DatabaseFileCalls {
+    const file = this.#file;
+    return {
+      location: () => realpathSync(file.path),
+      copy: async (log, target) => {
+        await this.#ask("copy", { file, log, target });
+      },
+      compare: (before, after) =>
+        this.#ask("compare", { before, after, foreignKeys: file.foreignKeys }),
+    };
+  }
+
   record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements> {
-    return ask("record", { file: this.#file, log, script });
+    return this.#ask("record", { file: this.#file, log, script });
   }
 
   read(log: readonly LoggedWrite[], query: string): Promise<string> {
-    return ask("read", { file: this.#file, log, query });
+    return this.#ask("read", { file: this.#file, log, query });
   }
 
   async attempt(log: readonly LoggedWrite[], direction: Direction): Promise<void> {
-    await ask("attempt", { file: this.#file, log, direction });
+    await this.#ask("attempt", { file: this.#file, log, direction });
   }
 
   prepare(): Promise<void> {
@@ -78,21 +95,33 @@ export class SqliteEngine implements DatabaseEngine {
     // Always in the same order, so that two plans never wait for each other.
     const parts = all.toSorted((a, b) => (a.file.path < b.file.path ? -1 : 1));
     const place = this.#place;
-    await using worker = new WorkerProcess();
+    await using worker = await WorkerProcess.open(this.#idle);
     await worker.ask("open", { place, name });
     await worker.ask("commit", { place, name, parts, direction });
   }
 
   decide(name: string): Promise<"COMMIT" | "ABORT"> {
-    return ask("decide", { place: this.#place, name });
+    return this.#ask("decide", { place: this.#place, name });
   }
 
   decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null> {
-    return ask("decisionOf", { place: this.#place, name });
+    return this.#ask("decisionOf", { place: this.#place, name });
   }
 
   async forgetDecision(name: string): Promise<void> {
-    await ask("forget", { place: this.#place, name });
+    await this.#ask("forget", { place: this.#place, name });
+  }
+
+  async release(): Promise<void> {
+    await this.#idle.clear();
+  }
+
+  async #ask<Kind extends keyof Requests>(
+    kind: Kind,
+    about: Requests[Kind][0],
+  ): Promise<Requests[Kind][1]> {
+    await using worker = await WorkerProcess.open(this.#idle);
+    return await worker.ask(kind, about);
   }
 
   get #file(): DatabaseFile {
@@ -105,12 +134,4 @@ export class SqliteEngine implements DatabaseEngine {
     const own = group === null ? null : join(stateDirectory, "decision.db");
     return { own, file: this.#file };
   }
-}
-
-async function ask<Kind extends keyof Requests>(
-  kind: Kind,
-  about: Requests[Kind][0],
-): Promise<Requests[Kind][1]> {
-  await using worker = new WorkerProcess();
-  return await worker.ask(kind, about);
 }

@@ -25,6 +25,12 @@ export interface Library {
     location: string,
     options: { readonly enableDoubleQuotedStringLiterals: boolean },
   ) => Connection;
+  /** Copies a database while it is in use; not every built-in library has it. */
+  readonly backup: (
+    connection: Connection,
+    target: string,
+    options: { readonly rate: number },
+  ) => Promise<unknown>;
 }
 
 /**
@@ -32,11 +38,12 @@ export interface Library {
  * @throws PlatformUnsupportedError where there is none.
  */
 export async function loadLibrary(): Promise<Library> {
-  const builtIn: unknown = process.getBuiltinModule?.("node:sqlite");
-  if (builtIn !== undefined) return builtIn as Library;
+  const builtIn = process.getBuiltinModule?.("node:sqlite") as Library | undefined;
+  if (builtIn !== undefined && "backup" in builtIn) return builtIn;
   try {
-    return await import("@photostructure/sqlite");
+    return (await import("@photostructure/sqlite")) as unknown as Library;
   } catch (cause) {
+    if (builtIn !== undefined) return builtIn;
     throw new PlatformUnsupportedError("The client library for SQLite is not installed", {
       data: { what: "@photostructure/sqlite", reason: "the package cannot be loaded" },
       hint: "npm install @photostructure/sqlite, or use Node 22.13 or newer",

@@ -30,6 +30,8 @@ export type DecisionPlace =
 
 /** What the process for SQLite can be asked, with its answers. */
 export interface Requests {
+  /** Whether anybody is there. */
+  wake: [null, null];
   inspect: [{ readonly file: DatabaseFile }, FileFacts];
   record: [
     { readonly file: DatabaseFile; readonly log: readonly LoggedWrite[]; readonly script: string },
@@ -47,6 +49,14 @@ export interface Requests {
     },
     null,
   ];
+  copy: [
+    { readonly file: DatabaseFile; readonly log: readonly LoggedWrite[]; readonly target: string },
+    null,
+  ];
+  compare: [
+    { readonly before: string; readonly after: string; readonly foreignKeys: boolean },
+    RecordedStatements,
+  ];
   open: [{ readonly place: DecisionPlace; readonly name: string }, null];
   commit: [
     {
@@ -60,6 +70,7 @@ export interface Requests {
   decide: [{ readonly place: DecisionPlace; readonly name: string }, Decision];
   decisionOf: [{ readonly place: DecisionPlace; readonly name: string }, Decision | null];
   forget: [{ readonly place: DecisionPlace; readonly name: string }, null];
+  withdraw: [{ readonly place: DecisionPlace; readonly name: string }, null];
 }
 
 /** What is sent for a request. */
@@ -81,5 +92,7 @@ export interface Thrown {
   readonly database: string | null;
 }
 
-/** What comes back. */
-export type Answer = { readonly value: unknown } | { readonly thrown: Thrown };
+/** What comes back; after the last answer the process has to be ended, because it could not let go of a file. */
+export type Answer = { readonly isLast: boolean } & (
+  { readonly value: unknown } | { readonly thrown: Thrown }
+);

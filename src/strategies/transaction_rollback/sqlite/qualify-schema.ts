@@ -8,12 +8,17 @@ const HEAD = new RegExp(
   "i",
 );
 
+/** The two numbers in the header of a file that are the user's own. */
+const NUMBER = /^PRAGMA (user_version|application_id) = (-?\d+)$/;
+
 /**
  * A statement that changes the schema of the main database as one for a database of another name. What SQLite keeps as
  * the text of the schema has no such name in it, so that it comes out the same.
  */
 export function qualifySchema(text: string, schema: string): string {
   if (schema === "main") return text;
+  const [, setting, number] = NUMBER.exec(text) ?? [];
+  if (setting !== undefined) return `PRAGMA ${quoted(schema)}.${setting} = ${number ?? ""}`;
   const head = HEAD.exec(text);
   if (head === null) throw new Error("the statement changes no schema");
   return `${head[1] ?? ""}${quoted(schema)}.${text.slice(head[0].length)}`;

@@ -42,8 +42,11 @@ export function redo(
   if (isForward(direction)) for (const { sequences } of log) catchUp(session, schema, sequences);
 }
 
-/** Applies effects, and nothing but these. */
-function redoEffects(session: Session, schema: string, effects: readonly RowEffect[]): void {
+/**
+ * Applies effects, and nothing but these.
+ * @throws DriftError when rows are not as the effects found them, or others would change too.
+ */
+export function redoEffects(session: Session, schema: string, effects: readonly RowEffect[]): void {
   const tables = tablesOf(session, schema, effects);
   requireBefore(session, tables, effects);
   const wrong = differences(effects, applyAll(session, schema, tables, effects, "ABORT"));
@@ -80,18 +83,30 @@ function applyAll(
   effects: readonly RowEffect[],
   onConflict: OnConflict,
 ): readonly RowEffect[] {
+  return watching(session, schema, tables, (capture) => {
+    for (const effect of effects) {
+      const table = tables.get(effect.table);
+      if (table !== undefined) applyOrTell(session, table, effect, onConflict);
+    }
+    return capture.take();
+  });
+}
+
+/** Runs work while the triggers of the user are away, and everything that it does to rows of tables can be seen. */
+export function watching<T>(
+  session: Session,
+  schema: string,
+  tables: ReadonlyMap<string, Table>,
+  work: (capture: Capture) => T,
+): T {
   const triggers = triggersOf(session, schema, tables);
   for (const { name } of triggers) session.exec(`DROP TRIGGER ${quoted(schema)}.${quoted(name)}`);
   const capture = new Capture(session);
   capture.install([...tables.values(), ...neighbours(session, schema, tables)]);
-  for (const effect of effects) {
-    const table = tables.get(effect.table);
-    if (table !== undefined) applyOrTell(session, table, effect, onConflict);
-  }
-  const found = capture.take();
+  const result = work(capture);
   capture.uninstall();
   for (const { sql } of triggers) session.exec(sql);
-  return found;
+  return result;
 }
 
 function isForward(direction: Direction): boolean {
@@ -111,7 +126,11 @@ function repeatSchema(session: Session, schema: string, text: string): void {
   }
 }
 
-function tablesOf(
+/**
+ * The tables of effects by their names.
+ * @throws DriftError when one is gone.
+ */
+export function tablesOf(
   session: Session,
   schema: string,
   effects: readonly RowEffect[],
@@ -188,7 +207,7 @@ function triggersOf(
 }
 
 /** A constraint that is violated is the work of somebody else: alone it went well. */
-function applyOrTell(
+export function applyOrTell(
   session: Session,
   table: Table,
   effect: RowEffect,

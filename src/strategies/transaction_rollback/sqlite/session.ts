@@ -2,6 +2,8 @@ import type { Bindable, Connection, Library, SqlRow, Statement } from "./library
 
 /** How long a call waits for the locks of others. */
 const PATIENCE_MS = 10_000;
+/** In one go: between two steps others could change what was copied, and all would begin anew. */
+const ALL_PAGES = 0x7fffffff;
 
 /** One connection, inside the process for it. Whoever opens it closes it. */
 export class Session implements Disposable {
@@ -20,6 +22,11 @@ export class Session implements Disposable {
   /** Adds another file under a name. */
   attach(path: string, name: string): void {
     this.run(`ATTACH ? AS ${name}`, addressOf(path, "existing"));
+  }
+
+  /** Copies the database, as it is for the transaction that is open, to a file that is not there yet. */
+  async backUp(library: Library, target: string): Promise<void> {
+    await library.backup(this.#connection, target, { rate: ALL_PAGES });
   }
 
   /** Runs one statement, or several of ours. */

@@ -12,6 +12,7 @@ import {
 import { bareEnvironment } from "../../../platform/run.ts";
 import { workerUrl } from "../../../platform/worker-url.ts";
 import { DriftError } from "../engine.ts";
+import type { IdlePool, Keepable } from "../idle-pool.ts";
 import type { Answer, Requests, Thrown } from "./protocol.ts";
 
 /** The errors of the family that come back. */
@@ -22,25 +23,57 @@ const FAMILY = {
   SANDBOX_PATH: SandboxPathError,
 } as const;
 
-/** A process in which SQLite runs. Whoever starts it ends it; it ends by itself when this process does. */
-export class WorkerProcess implements AsyncDisposable {
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+/** Whether an open end keeps the process from ending; the published types of streams leave these out. */
+interface KeepsProcess {
+  ref(): void;
+  unref(): void;
+}
+
+type Child = ChildProcessByStdio<Writable & KeepsProcess, Readable & KeepsProcess, null>;
+
+/** The processes that are kept for the next call. */
+export type IdleWorkers = IdlePool<WorkerProcess>;
+
+/** All of them can do the same. */
+const ANY = "";
+
+/**
+ * A process in which SQLite runs. Whoever starts it gives it back, and it is kept for the next call where it can be; it
+ * ends by itself when this process does.
+ */
+export class WorkerProcess implements AsyncDisposable, Keepable {
+  readonly #child: Child;
   readonly #ended: Promise<unknown>;
   readonly #lines: AsyncIterator<string>;
+  readonly #idle: IdleWorkers;
+  /** Whether it has answered everything, and can answer more. */
+  #isReady = true;
 
-  constructor() {
+  private constructor(idle: IdleWorkers) {
+    this.#idle = idle;
     const program = fileURLToPath(workerUrl("./worker.ts", import.meta.url));
-    this.#child = spawn(process.execPath, ["--no-warnings", program], {
+    const child = spawn(process.execPath, ["--no-warnings", "--expose-gc", program], {
       cwd: "/",
       env: bareEnvironment(),
       stdio: ["pipe", "pipe", "ignore"],
       // What a terminal sends to all of its processes must not end a commit in the middle.
       detached: true,
     });
+    this.#child = child as Child;
     // A process that is gone is told by the answer that does not come.
     this.#child.stdin.on("error", () => undefined);
     this.#ended = once(this.#child, "close").catch(() => undefined);
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** One that was kept, if it still answers, or a new one. */
+  static async open(idle: IdleWorkers): Promise<WorkerProcess> {
+    const kept = await idle.take(ANY, (worker) => worker.ask("wake", null));
+    return kept ?? new WorkerProcess(idle);
+  }
+
+  rest(): void {
+    for (const part of this.#parts) part.unref();
   }
 
   /** Asks, and waits for the answer. */
@@ -48,17 +81,30 @@ export class WorkerProcess implements AsyncDisposable {
     kind: Kind,
     about: Requests[Kind][0],
   ): Promise<Requests[Kind][1]> {
+    for (const part of this.#parts) part.ref();
+    this.#isReady = false;
     this.#child.stdin.write(`${JSON.stringify({ kind, about })}\n`);
     const line = await this.#lines.next();
     if (line.done === true) throw lost();
     const answer = JSON.parse(line.value) as Answer;
+    this.#isReady = !answer.isLast;
     if ("thrown" in answer) throw revived(answer.thrown);
     return answer.value as Requests[Kind][1];
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async end(): Promise<void> {
+    // Somebody waits for this, so the process must not end before.
+    for (const part of this.#parts) part.ref();
     this.#child.stdin.end();
     await this.#ended;
+  }
+
+  get #parts(): readonly KeepsProcess[] {
+    return [this.#child, this.#child.stdin, this.#child.stdout];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (this.#isReady ? this.#idle.give(ANY, this) : this.end());
   }
 }
 

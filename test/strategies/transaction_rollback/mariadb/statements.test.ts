@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
-import { SHOP, makeGround, rowsOf } from "../fixture.ts";
+import { SHOP, makeGround } from "../fixture.ts";
+import { expectCheckpoints } from "../checkpoints.ts";
 import { MARIADB, runServer } from "../servers.ts";
 
 const on = runServer(MARIADB);
@@ -118,26 +119,13 @@ describe("checkpoints of MariaDB", () => {
     const ground = makeGround(on.server, SETUP);
     await using cofferdam = await ground.open();
     const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
-    const names = async (): Promise<unknown> =>
-      rowsOf(await sandbox.read("SELECT GROUP_CONCAT(name ORDER BY name) AS names FROM items"));
-    await sandbox.write("a", "INSERT INTO items (name) VALUES ('a')");
-    await sandbox.checkpoint("first");
-    await sandbox.write(
-      "b",
-      "INSERT INTO items (name) VALUES ('b'); DELETE FROM items WHERE name = 'one'",
-    );
-    await sandbox.checkpoint("second");
-    await sandbox.write("c", "UPDATE items SET name = CONCAT(name, '!')");
-    await sandbox.checkpoint("third");
-    await sandbox.restoreCheckpoint("second");
-    await sandbox.write("d", "INSERT INTO items (name) VALUES ('d')");
-    expect(await names()).toEqual([{ names: "a,b,d" }]);
-    await sandbox.restoreCheckpoint("first");
-    expect(await names()).toEqual([{ names: "a,one" }]);
-    await sandbox.restoreCheckpoint("third");
-    expect(await names()).toEqual([{ names: "a!,b!" }]);
-    await sandbox.restoreCheckpoint("first");
-    await sandbox.commit();
+    const names = "SELECT GROUP_CONCAT(name ORDER BY name) AS names FROM items";
+    await expectCheckpoints(sandbox, {
+      names,
+      change: "UPDATE items SET name = CONCAT(name, '!')",
+      query: names,
+      answer: [{ names: "a!,b!" }],
+    });
     expect(ground.sql("SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
+import { expectCheckpoints } from "../checkpoints.ts";
 import { makeFiles, rowsOf } from "./ground.ts";
 
 const SETUP =
@@ -108,24 +109,12 @@ it("checkpoints of a SQLite database can be restored again and again, in any ord
   const files = makeFiles({ shop: SETUP });
   await using cofferdam = await files.open();
   const sandbox = await files.sandbox(cofferdam);
-  const names = async (): Promise<unknown> =>
-    rowsOf(await sandbox.read("SELECT group_concat(name, ',' ORDER BY name) AS names FROM items"));
-  await sandbox.write("a", "INSERT INTO items (name) VALUES ('a')");
-  await sandbox.checkpoint("first");
-  await sandbox.write("b", "INSERT INTO items (name) VALUES ('b'); DELETE FROM items WHERE id = 1");
-  await sandbox.checkpoint("second");
-  await sandbox.write("c", "ALTER TABLE items ADD COLUMN more; UPDATE items SET more = 1");
-  await sandbox.checkpoint("third");
-  await sandbox.restoreCheckpoint("second");
-  expect(await names()).toEqual([{ names: "a,b" }]);
-  await sandbox.write("d", "INSERT INTO items (name) VALUES ('d')");
-  expect(await names()).toEqual([{ names: "a,b,d" }]);
-  await sandbox.restoreCheckpoint("first");
-  expect(await names()).toEqual([{ names: "a,one" }]);
-  await sandbox.restoreCheckpoint("third");
-  expect(rowsOf(await sandbox.read("SELECT DISTINCT more FROM items"))).toEqual([{ more: 1 }]);
-  await sandbox.restoreCheckpoint("first");
-  await sandbox.commit();
+  await expectCheckpoints(sandbox, {
+    names: "SELECT group_concat(name, ',' ORDER BY name) AS names FROM items",
+    change: "ALTER TABLE items ADD COLUMN more; UPDATE items SET more = 1",
+    query: "SELECT DISTINCT more FROM items",
+    answer: [{ more: 1 }],
+  });
   expect(files.sql("shop", "SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
   await sandbox.rollback();
   expect(files.sql("shop", "SELECT name FROM items")).toEqual(["one"]);

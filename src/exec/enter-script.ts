@@ -1,0 +1,81 @@
+/**
+ * Builds the view of a command in the namespaces that it is started in, then runs the command. Constant text:
+ * everything of the caller comes in as an argument. Descriptors: 2 gets the complaints of the programs that build the
+ * view, 3 is told when it stands, 4 becomes the command's own 2, and 5 is the lock of the run, which it does not get.
+ *
+ * Arguments: steps of several words each, `run`, the working directory, then the command. It is the first process of its
+ * process namespace: when it ends, whatever the command has left running ends too.
+ */
+export const ENTER_SCRIPT = `
+set -e
+# Shows 1 at 2, read only; or not at all, as when it has just been unmounted: then what lies below is seen.
+show_still() {
+  if mount --bind -- "$1" "$2" 2>/dev/null; then
+    mount -o remount,bind,ro -- "$2" || umount -- "$2"
+  fi
+}
+able=
+# Ordinary users mostly do not have the folders in their PATH that these programs are in.
+own_path=\${PATH-}
+PATH=\${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin
+export LIBMOUNT_FORCE_MOUNT2=always
+while [ "$1" != run ]; do
+  step=$1; shift
+  case $step in
+    overlay)
+      # In folder 1 with the options 2 at 3, unless that has just gone. Where it cannot be, 3 shows 4, read only.
+      if [ -e "$3" ] && ! (cd -- "$1" && mount -t overlay overlay -o "$2" -- "$3" 2>/dev/null); then
+        [ "$5" = there ] || show_still "$4" "$3"
+        printf 'fixed %s\\0' "$4" >&3
+      fi
+      shift 5 ;;
+    layer) (cd -- "$1" && mount -t overlay overlay -o "$2" -- "$3"); shift 3 ;;
+    bind) mount --bind -- "$1" "$2"; shift 2 ;;
+    still) show_still "$1" "$2"; shift 2 ;;
+    link)
+      # Program 1 and 2 shows the link 3 at 4, of the real path 5, unless a sandbox has no such file there.
+      if [ -f "$4" ]; then NODE_OPTIONS= "$1" "$2" "$3" "$4"; else printf 'hidden %s\\0' "$5" >&3; fi
+      shift 5 ;;
+    tree) mount --rbind -- "$1" "$2"; shift 2 ;;
+    attempt) mount --bind -- "$1" "$2" 2>/dev/null || :; shift 2 ;;
+    fixed)
+      # Whoever cannot enter a mount cannot change anything there, and one that has just gone is part of another.
+      mount -o remount,bind,ro -- "$1" 2>/dev/null || [ ! -x "$1" ] || ! mountpoint -q -- "$1"
+      shift ;;
+    mask) [ ! -d "$1" ] || mount -t tmpfs -o mode=0755,size=1m tmpfs -- "$1"; shift ;;
+    hide) mount -t tmpfs -o ro,mode=0755,size=1m tmpfs -- "$1"; shift ;;
+    folder) mkdir -p -- "$1"; shift ;;
+    pivot)
+      # The old root lies over the new one for a moment, so that it needs no place of its own: see pivot_root(2).
+      cd -- "$1"; pivot_root . .; umount -l -- .; cd /
+      shift ;;
+    closed) mount -o remount,ro -- "$1"; shift ;;
+    processes) mount -t proc proc /proc ;;
+    loopback) ip link set lo up 2>/dev/null || : ;;
+  esac
+  # Whoever may do the first may do all: what fails from now on is no lack of rights.
+  [ -n "$able" ] || printf 'able\\0' >&3
+  able=yes
+done
+cd -- "$2"
+shift 2
+unset LIBMOUNT_FORCE_MOUNT2
+PATH=$own_path
+printf 'ready\\0' >&3
+exec 2>&4 3>&- 4>&-
+set +e
+# The terminal sends these to everybody; what becomes of them is the command's affair.
+trap : INT QUIT
+(exec "$@" 5>&-)
+exit $?
+`;
+
+/** Gives up every capability before the command: those of a user namespace are for building the view alone. */
+export const WITHOUT_CAPABILITIES: readonly string[] = [
+  "setpriv",
+  "--inh-caps=-all",
+  "--ambient-caps=-all",
+  "--bounding-set=-all",
+  "--no-new-privs",
+  "--",
+];

@@ -1,0 +1,78 @@
+import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { inspectForView } from "./machine.ts";
+import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
+import { type Command, type CommandEnd, runEnclosed, runPlainly } from "./run-command.ts";
+import type { ShownFolder, ShownSandbox } from "./shown-sandbox.ts";
+import { type View, planView } from "./view.ts";
+
+/** What a command is to see. */
+export interface ViewOptions {
+  /** The private folder of the run; what is left in it goes with it. */
+  readonly folder: string;
+  /** The lock of the run. */
+  readonly descriptor: number;
+  readonly state: string;
+  readonly masked: readonly string[];
+  readonly sandboxes: readonly ShownSandbox[];
+  readonly outside: Outside;
+  readonly network: boolean;
+}
+
+/** How a command ended, and what it did outside the sandboxes. */
+export interface ViewEnd extends CommandEnd {
+  /** Null where nothing is thrown away. */
+  readonly outside: OutsideReport | null;
+}
+
+/**
+ * Runs a command that sees every sandbox at the real path of its resource.
+ * @throws ViewError when no namespace can be had; the command was not started.
+ */
+export async function runInView(command: Command, options: ViewOptions): Promise<ViewEnd> {
+  const { descriptor, network, outside } = options;
+  const request = { ...options, ...inspectForView() };
+  const view = planView(request);
+  makePlaces(options.folder, view);
+  const { isRoot } = request;
+  const end = await runEnclosed(command, { view, isRoot, network, descriptor });
+  return { ...end, outside: outside === "allow" ? null : listOutside(view.layers) };
+}
+
+/** Runs a command in the workspaces themselves: where the view would have had its working directory, as far as it can be. */
+export function runInWorkspaces(
+  command: Command,
+  workspaces: readonly ShownFolder[],
+): Promise<CommandEnd> {
+  return runPlainly({ ...command, cwd: placeOf(command.cwd, workspaces) });
+}
+
+function makePlaces(folder: string, view: View): void {
+  mkdirSync(join(folder, "root"));
+  for (const { folder: layer, at } of view.layers) {
+    for (const name of ["upper", "work"]) mkdirSync(join(layer, name), { recursive: true });
+    // The kernel's option for a layer cannot hold every name; that of a link can.
+    symlinkSync(at, join(layer, "lower"));
+    resemble(join(layer, "upper"), at);
+  }
+  for (const [file, text] of view.files) writeFileSync(file, text);
+  for (const [link, target] of view.links) symlinkSync(target, link);
+}
+
+/** The root of a layer is the root of what is seen: `/tmp` must stay open to everybody. */
+function resemble(folder: string, model: string): void {
+  const found = statSync(model, { throwIfNoEntry: false });
+  // A mount that has just gone is not shown at all.
+  if (found === undefined) return;
+  chmodSync(folder, found.mode & 0o7777);
+  if (process.geteuid?.() === 0) chownSync(folder, found.uid, found.gid);
+}
+
+/** Where a working directory is in the workspaces: that of the resource it lies in, else the first one. */
+function placeOf(cwd: string, workspaces: readonly ShownFolder[]): string {
+  for (const { location, workspace } of workspaces) {
+    const path = relative(location, cwd);
+    if (path !== ".." && !path.startsWith("../")) return join(workspace, path);
+  }
+  return workspaces[0]?.workspace ?? cwd;
+}

@@ -1,0 +1,231 @@
+import { join } from "node:path";
+import { Copies, bindAt } from "./copies.ts";
+import type { Outside, ThrowAwayLayer } from "./outside.ts";
+import type { ShownSandbox } from "./shown-sandbox.ts";
+
+/** A mount of the machine. */
+export interface RealMount {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly isFolder: boolean;
+}
+
+/** What a view is made of. */
+export interface ViewRequest {
+  /** The private folder of the run. */
+  readonly folder: string;
+  /** The state directory, which the command does not see. */
+  readonly state: string;
+  /** Further folders that it does not see. */
+  readonly masked: readonly string[];
+  readonly outside: Outside;
+  readonly isRoot: boolean;
+  readonly network: boolean;
+  readonly home: string | null;
+  readonly temporary: readonly string[];
+  readonly sandboxes: readonly ShownSandbox[];
+  readonly mounts: readonly RealMount[];
+  /** Paths of sockets that somebody listens on. */
+  readonly sockets: readonly string[];
+}
+
+/** How a view is built: steps for the script, and what has to be on disk before. */
+export interface View {
+  readonly steps: readonly (readonly string[])[];
+  /** Layers whose content is thrown away afterwards. */
+  readonly layers: readonly (ThrowAwayLayer & { readonly folder: string })[];
+  /** Files to make first, with their texts. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Links to make first, with what they lead to. */
+  readonly links: ReadonlyMap<string, string>;
+}
+
+/** File systems of the kernel itself: shown as they are. */
+const LIVE = ["/proc", "/sys", "/dev"];
+const ROOT_OPTIONS = "lowerdir=lower,upperdir=upper,workdir=work";
+const USER_OPTIONS = `userxattr,xino=auto,${ROOT_OPTIONS}`;
+
+/** Plans the view of a command; touches nothing. */
+export function planView(request: ViewRequest): View {
+  return request.outside === "allow" ? planOpenView(request) : new ClosedView(request).plan();
+}
+
+/** The real machine with the sandboxes at their places. */
+function planOpenView(request: ViewRequest): View {
+  const repositories = new Repositories(request, request.folder);
+  const copies = new Copies(request.sandboxes, request.folder, null);
+  const steps = [
+    ...repositories.show((path) => path),
+    ...showAll(request, (path) => path),
+    ...repositories.link((path) => path),
+    ...copies.show((path) => path),
+    ["processes"],
+    ...network(request),
+  ];
+  return { steps, layers: [], files: repositories.files(), links: copies.links() };
+}
+
+/** A root of its own. */
+class ClosedView {
+  readonly #request: ViewRequest;
+  readonly #root: string;
+  readonly #layers: (ThrowAwayLayer & { readonly folder: string })[] = [];
+
+  constructor(request: ViewRequest) {
+    this.#request = request;
+    this.#root = join(request.folder, "root");
+  }
+
+  plan(): View {
+    const { isRoot, outside, state, folder, masked, sandboxes, sockets } = this.#request;
+    const ground = isRoot && outside === "discard" ? this.#layeredGround() : this.#fixedGround();
+    const inState = (path: string): boolean => isWithin(path, state);
+    const repositories = new Repositories(this.#request, state);
+    const copies = new Copies(sandboxes, folder, state);
+    const hasPlaces = repositories.areHidden || copies.areThere;
+    const steps = [
+      ...ground,
+      ...showAll(this.#request, (path) => this.#at(path)),
+      ...sockets
+        .filter((path) => !isLive(path) && !inState(path))
+        .map((path) => ["attempt", path, this.#at(path)]),
+      [hasPlaces ? "mask" : "hide", this.#at(state)],
+      ...masked.filter((path) => !inState(path)).map((path) => ["mask", this.#at(path)]),
+      ...repositories.show((path) => this.#at(path)),
+      ...repositories.link((path) => this.#at(path)),
+      ...copies.show((path) => this.#at(path)),
+      ["pivot", this.#root],
+      ...(hasPlaces ? [["closed", state]] : []),
+      ["processes"],
+      ...network(this.#request),
+    ];
+    return { steps, layers: this.#layers, files: repositories.files(), links: copies.links() };
+  }
+
+  /** Every file system below a layer of its own. */
+  #layeredGround(): string[][] {
+    const steps = [["layer", ...this.#layer("/", this.#root)]];
+    for (const { path, isReadOnly, isFolder } of this.#otherMounts()) {
+      const target = this.#at(path);
+      if (isFolder && !isReadOnly)
+        steps.push(["overlay", ...this.#layer(path, target), path, "bound"]);
+      else steps.push(["still", path, target]);
+    }
+    return [...steps, ...LIVE.map((path) => ["tree", path, this.#at(path)])];
+  }
+
+  /** Everything as it is, and not to be changed, with layers over the few places that every program writes to. */
+  #fixedGround(): string[][] {
+    const { isRoot, home, temporary, outside } = this.#request;
+    const places = new Set(
+      home === null || outside !== "discard" ? temporary : [...temporary, home],
+    );
+    return [
+      ["tree", "/", this.#root],
+      ["fixed", this.#root],
+      ...this.#otherMounts().map(({ path }) => ["fixed", this.#at(path)]),
+      ...byDepth([...places], (path) => path).map((path) => [
+        "overlay",
+        ...this.#layer(path, this.#at(path), isRoot),
+        path,
+        "there",
+      ]),
+    ];
+  }
+
+  #layer(path: string, target: string, isRoot = true): [string, string, string] {
+    const folder = join(this.#request.folder, String(this.#layers.length));
+    this.#layers.push({ at: path, upper: join(folder, "upper"), folder });
+    return [folder, isRoot ? ROOT_OPTIONS : USER_OPTIONS, target];
+  }
+
+  #otherMounts(): RealMount[] {
+    const { mounts, state, masked } = this.#request;
+    const hidden = [state, ...masked];
+    const shown = mounts.filter(
+      ({ path }) =>
+        path !== "/" && !isLive(path) && !hidden.some((folder) => isWithin(path, folder)),
+    );
+    return byDepth(shown, ({ path }) => path);
+  }
+
+  #at(path: string): string {
+    return path === "/" ? this.#root : `${this.#root}${path}`;
+  }
+}
+
+/**
+ * A worktree at the place of its own repository hides it: the repository is shown elsewhere, and the worktree is told
+ * where.
+ */
+class Repositories {
+  readonly #folder: string;
+  readonly #hidden: readonly { readonly git: string; readonly at: string; readonly text: string }[];
+  readonly #texts: string;
+
+  constructor({ sandboxes, folder }: ViewRequest, shownIn: string) {
+    this.#folder = shownIn;
+    this.#texts = folder;
+    this.#hidden = sandboxes.flatMap((sandbox, index) => {
+      if (!("worktree" in sandbox) || sandbox.worktree === undefined) return [];
+      const at = this.#place(index);
+      const text = `gitdir: ${at}/worktrees/${sandbox.worktree}\n`;
+      return [{ git: join(sandbox.location, ".git"), at, text }];
+    });
+  }
+
+  /** Whether there are any, which then need a place. */
+  get areHidden(): boolean {
+    return this.#hidden.length > 0;
+  }
+
+  /** Steps that show the repositories, while their own places still do. */
+  show(within: (path: string) => string): string[][] {
+    return this.#hidden.flatMap(({ git, at }) => [...bindAt(git, within(at))]);
+  }
+
+  /** Steps that lead the worktrees there. */
+  link(within: (path: string) => string): string[][] {
+    return this.#hidden.map(({ git }, index) => ["bind", this.#text(index), within(git)]);
+  }
+
+  files(): Map<string, string> {
+    return new Map(this.#hidden.map(({ text }, index) => [this.#text(index), text]));
+  }
+
+  #place(index: number): string {
+    return join(this.#folder, `git-${index}`);
+  }
+
+  #text(index: number): string {
+    return join(this.#texts, `git-${index}.txt`);
+  }
+}
+
+/** Folders at their places, outer ones before those inside them. */
+function showAll({ sandboxes }: ViewRequest, within: (path: string) => string): string[][] {
+  return byDepth(sandboxes, ({ location }) => location).flatMap((one) => {
+    if ("copy" in one) return [];
+    const target = within(one.location);
+    return "workspace" in one
+      ? [["bind", one.workspace, target]]
+      : [["layer", one.folder, one.options, target]];
+  });
+}
+
+function network(request: ViewRequest): string[][] {
+  return request.network ? [] : [["loopback"]];
+}
+
+function isLive(path: string): boolean {
+  return LIVE.some((folder) => isWithin(path, folder));
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
+
+/** Outer places come before those inside them. */
+function byDepth<T>(list: readonly T[], pathOf: (one: T) => string): T[] {
+  return list.toSorted((a, b) => pathOf(a).length - pathOf(b).length);
+}

@@ -1,0 +1,112 @@
+import { rm } from "node:fs/promises";
+import type { StrategyHost } from "../../contract/host.ts";
+import {
+  hasFields,
+  type RecordFormat,
+  readRecord,
+  writeRecord,
+} from "../../journal/record-file.ts";
+import type { RelativePath } from "../../model/byte-path.ts";
+import { type GitEntry, parseRaw } from "./git-output.ts";
+import type { Git, GitCall } from "./git.ts";
+import type { Site } from "./site.ts";
+import { writeCommit } from "./write-commit.ts";
+
+/** What the branch had at each path when somebody said that the sandbox's version counts. */
+export type Resolutions = ReadonlyMap<RelativePath, GitEntry | null>;
+
+interface Stored {
+  readonly paths: readonly (readonly [path: string, theirs: GitEntry | null])[];
+}
+
+const FORMAT: RecordFormat<Stored> = {
+  name: "git-resolutions",
+  version: 1,
+  isData: (value): value is Stored =>
+    hasFields(value, {}) && Array.isArray((value as { readonly paths?: unknown }).paths),
+};
+
+const fileOf = ({ folder }: Site): string => `${folder}/resolutions.json`;
+
+/** The settled paths of a sandbox. */
+export async function readResolutions(site: Site): Promise<Map<RelativePath, GitEntry | null>> {
+  const stored = await readRecord(fileOf(site), FORMAT);
+  return new Map(stored?.paths.map(([path, theirs]) => [path as RelativePath, theirs]));
+}
+
+/** Remembers durably what was settled. */
+export function writeResolutions(site: Site, resolutions: Resolutions): Promise<void> {
+  return writeRecord(fileOf(site), FORMAT, { paths: [...resolutions] });
+}
+
+/** Forgets everything that was settled: the sandbox has another state now. */
+export async function forgetResolutions(site: Site): Promise<void> {
+  await rm(fileOf(site), { force: true });
+}
+
+/** Two commits to be merged, and what their merge is based on. */
+export interface Sides {
+  readonly tip: string;
+  readonly commit: string;
+}
+
+/**
+ * Both sides with a common ancestor of their own, in which every settled path is what the branch has: a merge of the two
+ * takes the sandbox's version there. Paths that the branch has changed again since count as unsettled. Null when
+ * nothing is settled.
+ */
+export async function settledSides(
+  host: StrategyHost,
+  git: Git,
+  site: Site,
+  call: GitCall,
+  { tip, commit }: Sides,
+): Promise<Sides | null> {
+  const resolutions = await readResolutions(site);
+  if (resolutions.size === 0) return null;
+  const base = await git.line(["merge-base", tip, commit], call);
+  const theirs = await changedBetween(git, call, base, tip);
+  const valid = [...resolutions].filter(([path, entry]) => {
+    const found = theirs.get(path);
+    return found !== undefined && isSame(found.after, entry);
+  });
+  if (valid.length === 0) return null;
+  const index = `${site.folder}/settled.index`;
+  const own: GitCall = { ...call, env: { ...call.env, GIT_INDEX_FILE: index } };
+  try {
+    await git.run(["read-tree", base], own);
+    const lines = valid.map(([path, entry]) => indexLine(path, entry, base.length));
+    const input = Buffer.from(lines.join(""), "latin1");
+    await git.run(["update-index", "-z", "--add", "--replace", "--index-info"], { ...own, input });
+    const message = "settled";
+    const write = (tree: string, parents: readonly string[]): Promise<string> =>
+      writeCommit(host, git, site, call, { tree, parents, message });
+    const ancestor = await write(await git.line(["write-tree"], own), []);
+    return {
+      tip: await write(`${tip}^{tree}`, [ancestor]),
+      commit: await write(`${commit}^{tree}`, [ancestor]),
+    };
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** What differs between two commits, by path. */
+export async function changedBetween(
+  git: Git,
+  call: GitCall,
+  from: string,
+  to: string,
+): Promise<Map<RelativePath, { readonly after: GitEntry | null }>> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
+  return new Map(parseRaw(await git.run(args, call)).map((change) => [change.path, change]));
+}
+
+function indexLine(path: RelativePath, entry: GitEntry | null, digits: number): string {
+  const { mode, oid } = entry ?? { mode: "0", oid: "0".repeat(digits) };
+  return `${mode} ${oid}\t${path}\0`;
+}
+
+function isSame(a: GitEntry | null, b: GitEntry | null): boolean {
+  return a?.mode === b?.mode && a?.oid === b?.oid;
+}

@@ -1,0 +1,148 @@
+import { rm } from "node:fs/promises";
+import type { Resolution } from "../../contract/strategy.ts";
+import type { SandboxConflictError } from "../../errors/index.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  ancestorsOf,
+  isWithin,
+  parentOf,
+  toBytePath,
+} from "../../model/byte-path.ts";
+import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/beneath.ts";
+import { readBase } from "./base-record.ts";
+import { requireTip } from "./checks.ts";
+import type { OpenSite } from "./git-commit.ts";
+import { type RawChange, joinZero } from "./git-output.ts";
+import type { Git } from "./git.ts";
+import { changedBetween, readResolutions, writeResolutions } from "./resolutions.ts";
+import { inRepository } from "./repository.ts";
+import { privately, worktreePath } from "./site.ts";
+
+/**
+ * Takes the changes at these paths, and below them, back to the commit that the sandbox started from; what the branch
+ * has by then comes with the merge. The worktree's own commits stay, their files do not.
+ */
+export async function dropPaths(
+  git: Git,
+  site: OpenSite,
+  raw: readonly RawChange[],
+  paths: readonly RelativePath[],
+): Promise<void> {
+  const dropped = selected(raw, paths);
+  const root = worktreePath(site);
+  for (const { path, before } of dropped) if (before === null) removeNew(root, path);
+  const old = dropped.flatMap(({ path, before }) => (before === null ? [] : [path]));
+  for (const path of old) refuseObstacle(root, path);
+  if (old.length > 0) await checkOut(git, site, old);
+  const settled = await readResolutions(site);
+  const isLeft = ([path]: readonly [RelativePath, unknown]): boolean =>
+    !paths.some((at) => isWithin(path, at));
+  if (settled.size > 0) await writeResolutions(site, new Map([...settled].filter(isLeft)));
+}
+
+/** Removes an added file, and the folders above it that nothing else is in; git has no empty ones. */
+function removeNew(root: BytePath, path: RelativePath): void {
+  if (statBeneath(root, path) !== null) removeBeneath(root, path);
+  for (let folder = parentOf(path); folder !== ""; folder = parentOf(folder)) {
+    if (statBeneath(root, folder)?.type !== "directory") continue;
+    if (listBeneath(root, folder).length > 0) return;
+    removeBeneath(root, folder);
+  }
+}
+
+/** What the sandbox put in place of a folder is an edit of its own, which nobody asked to take back. */
+function refuseObstacle(root: BytePath, path: RelativePath): void {
+  for (const folder of ancestorsOf(path).slice(1)) {
+    const found = statBeneath(root, folder);
+    if (found === null) return;
+    if (found.type !== "directory") throw pathError(folder, "notDirectory");
+  }
+}
+
+async function checkOut(git: Git, site: OpenSite, paths: readonly RelativePath[]): Promise<void> {
+  const index = `${site.folder}/drop.index`;
+  const call = privately(site, { index });
+  try {
+    await git.run(["read-tree", (await readBase(site)).commit], call);
+    await git.run(["checkout-index", "-z", "-q", "-f", "--stdin"], {
+      ...call,
+      input: joinZero(paths),
+    });
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** What settling needs besides the sandbox. */
+export interface SettleParts {
+  readonly git: Git;
+  readonly raw: readonly RawChange[];
+  /** What a commit would be refused for; null when it would not be. */
+  readonly findConflict: () => Promise<SandboxConflictError | null>;
+}
+
+/** Conflicts with the branch are found first, those with edits in the checkout only without them. */
+const ROUNDS = 3;
+
+/**
+ * Settles conflicts at these paths. git merges by itself whatever can be merged, so `merge` only tells what cannot.
+ * Edits in the checkout that nobody has committed are never settled over, but can be yielded to.
+ */
+export async function resolvePaths(
+  { git, raw, findConflict }: SettleParts,
+  site: OpenSite,
+  paths: readonly RelativePath[],
+  how: Resolution,
+): Promise<void> {
+  selected(raw, paths);
+  for (let round = 0; round < ROUNDS; round++) {
+    const conflict = await findConflict();
+    const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
+    if (conflict === null || wanted.length === 0) return;
+    if (how === "merge") throw conflict;
+    if (how === "mine") {
+      if (conflict.data.reason !== "merge") throw conflict;
+      await keepOwn(git, site, wanted);
+      return;
+    }
+    await dropPaths(git, site, raw, selectable(raw, wanted));
+  }
+}
+
+/** Remembers that the sandbox's version counts, whatever the branch has there now. */
+async function keepOwn(git: Git, site: OpenSite, paths: readonly RelativePath[]): Promise<void> {
+  const base = await readBase(site);
+  const tip = await requireTip(git, site, base.ref);
+  const theirs = await changedBetween(git, inRepository(site.repository), base.commit, tip);
+  const settled = await readResolutions(site);
+  for (const path of paths) settled.set(path, theirs.get(path)?.after ?? null);
+  await writeResolutions(site, settled);
+}
+
+function conflictsAt(
+  { data }: SandboxConflictError,
+  paths: readonly RelativePath[],
+): RelativePath[] {
+  return data.conflicts
+    .map(
+      ({ path, pathBytes }) =>
+        toBytePath(pathBytes === undefined ? path : Buffer.from(pathBytes, "hex")) as RelativePath,
+    )
+    .filter((path) => paths.some((at) => isWithin(path, at)));
+}
+
+/** A conflict may be told at a folder that stands in the way of a change below it, or the other way round. */
+function selectable(raw: readonly RawChange[], paths: readonly RelativePath[]): RelativePath[] {
+  return raw.flatMap(({ path }) =>
+    paths.some((at) => isWithin(path, at) || isWithin(at, path)) ? path : [],
+  );
+}
+
+/** The changes at these paths and below them. */
+function selected(raw: readonly RawChange[], paths: readonly RelativePath[]): RawChange[] {
+  for (const path of paths) {
+    if (!raw.some((change) => isWithin(change.path, path))) throw pathError(path, "unchanged");
+  }
+  return raw.filter((change) => paths.some((path) => isWithin(change.path, path)));
+}

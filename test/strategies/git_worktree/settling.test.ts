@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { type Sandbox, SandboxConflictError, SandboxPathError } from "../../../src/index.ts";
+import { shell } from "../shell.ts";
+import { EDITS, filesOf, git, gitState, makeCheckout, openGit } from "./checkout.ts";
+import { expectOracleEqual } from "../../support/oracle.ts";
+
+const OURS = "printf 'OURS\\ntwo\\nthree\\nfour\\nfive\\n' > a.txt";
+const THEIRS = "printf 'THEIRS\\ntwo\\nthree\\nfour\\nfive\\n' > a.txt; git commit -qam theirs";
+
+async function pathsOf(sandbox: Sandbox): Promise<string[]> {
+  return (await sandbox.diff()).changes.map(({ path }) => path);
+}
+
+test("takes every kind of edit back, one by one and all at once", async () => {
+  const checkout = makeCheckout();
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(worktree, EDITS);
+  await sandbox.drop(["a.txt", "made"]);
+  expect(await pathsOf(sandbox)).toEqual(
+    expect.arrayContaining(["b.txt", "docs", "docs/page", "link", "new-name", "old-name"]),
+  );
+  expect(await pathsOf(sandbox)).not.toContain("made/deep/file");
+  await expect(sandbox.drop(["docs/page"])).rejects.toMatchObject({
+    code: "SANDBOX_PATH",
+    data: { path: "docs", reason: "notDirectory" },
+  });
+  await sandbox.drop([""]);
+  expect(await pathsOf(sandbox)).toEqual([]);
+  expectOracleEqual(filesOf(checkout.root), filesOf(worktree), { ignore: ["mtimes"] });
+  expect(git(worktree, "status", "--porcelain")).toBe("");
+});
+
+test("takes back what the worktree's own commits and its index have", async () => {
+  const checkout = makeCheckout();
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(
+    await sandbox.getPath(),
+    `${OURS}; git commit -qam mine; printf 'new\\n' > new.txt; git add new.txt; printf 'B\\n' > b.txt`,
+  );
+  await sandbox.drop(["a.txt", "new.txt"]);
+  expect(await pathsOf(sandbox)).toEqual(["b.txt"]);
+  await sandbox.commit();
+  expect(git(checkout.root, "diff", "--name-only", "HEAD~2", "HEAD")).toBe("b.txt");
+});
+
+test("publishes its own side of a conflict with the branch once it is told to (R53)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), `${OURS}; printf 'B\\n' > b.txt`);
+  shell(root, `printf 'text two\\n' > docs/page; ${THEIRS}`);
+  await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+  await expect(sandbox.resolve(["a.txt"], "merge")).rejects.toBeInstanceOf(SandboxConflictError);
+  await sandbox.resolve(["a.txt"], "mine");
+  await sandbox.commit({ message: "mine" });
+  expect(shell(root, "head -1 a.txt; cat b.txt docs/page")).toBe("OURS\nB\ntext two\n");
+  expect(git(root, "status", "--porcelain")).toBe("");
+  expect(git(root, "log", "-1", "--format=%s %P").split(" ")).toHaveLength(3);
+  git(root, "fsck", "--strict");
+  await sandbox.rollback();
+  expect(shell(root, "head -1 a.txt")).toBe("THEIRS\n");
+});
+
+test("leaves the branch's side of a conflict once it is told to (R53)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), `${OURS}; printf 'B\\n' > b.txt`);
+  shell(root, THEIRS);
+  await sandbox.resolve(["a.txt"], "theirs");
+  await sandbox.commit();
+  expect(shell(root, "head -1 a.txt; cat b.txt")).toBe("THEIRS\nB\n");
+});
+
+test("settles a removal on either side", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), `${OURS}; git rm -q docs/page`);
+  shell(root, "git rm -q a.txt; printf 'theirs\\n' > docs/page; git commit -qam theirs");
+  await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+  await sandbox.resolve([""], "mine");
+  await sandbox.commit();
+  expect(shell(root, "head -1 a.txt; ls docs 2> /dev/null || echo none")).toBe("OURS\nnone\n");
+});
+
+test("is in conflict again with what the branch gets later, and after a return to an earlier state", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), OURS);
+  await sandbox.checkpoint("before");
+  shell(root, THEIRS);
+  await sandbox.resolve(["a.txt"], "mine");
+  await sandbox.restoreCheckpoint("before");
+  await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+  await sandbox.resolve(["a.txt"], "mine");
+  shell(root, "printf 'LATER\\n' > a.txt; git commit -qam later");
+  const before = gitState(root);
+  await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+  expect(gitState(root)).toBe(before);
+});
+
+test("never settles over an edit in the checkout that nobody has committed", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), OURS);
+  shell(root, "printf 'dirty\\n' > a.txt");
+  await expect(sandbox.resolve(["a.txt"], "mine")).rejects.toMatchObject({
+    code: "SANDBOX_CONFLICT",
+    data: { reason: "checkout", conflicts: [{ path: "a.txt" }] },
+  });
+  await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+  expect(shell(root, "cat a.txt")).toBe("dirty\n");
+});
+
+test("refuses what has no edit", async () => {
+  await using bench = await openGit(makeCheckout());
+  const { sandbox } = bench;
+  for (const call of [sandbox.drop(["a.txt"]), sandbox.resolve(["a.txt"], "mine")])
+    await expect(call).rejects.toBeInstanceOf(SandboxPathError);
+});

@@ -1,0 +1,4 @@
+import { overlayIn } from "../conformance/subjects.ts";
+import { testSettlingRules } from "./settling-rules.ts";
+
+testSettlingRules(overlayIn("kernel"));
