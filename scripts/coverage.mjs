@@ -2,7 +2,15 @@
 // any process: the workers of vitest, their threads, and every Node child that a test or the product
 // started. Arguments name tests of vitest, which then run alone.
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -38,12 +46,12 @@ const report = new CoverageReport({
   clean: false,
   logging: "error",
   reports: ["lcovonly", "json-summary", ["text", { skipFull: true }]],
-  entryFilter: (entry) => entry.url.startsWith(dist),
+  entryFilter: (entry) => entry.url.startsWith(dist) && hasLines(fileURLToPath(entry.url)),
   sourceFilter: (path) => path.startsWith("src/"),
-  sourcePath: (path) => path.replace(/^dist\/(.*)\.js$/, "src/$1.ts"),
-  // Files that no process loaded count with all their lines, unless they hold nothing but types.
+  sourcePath: (path) => path.replace(/^build\/(.*)\.js$/, "src/$1.ts"),
+  // Modules that no process loaded count with all their lines, unless they hold nothing but types.
   all: {
-    dir: join(root, "dist"),
+    dir: join(root, "build"),
     filter: (path) => path.endsWith(".js") && !onlyTypes(path),
   },
 });
@@ -86,6 +94,12 @@ function readyCounts(folder) {
 
 function onlyTypes(path) {
   return /^export \{\};\s*(\/\/#.*)?$/.test(readFileSync(path, "utf8"));
+}
+
+/** Whether a built file has code of its own: most only tell in which other one that is, and some had nothing but types. */
+function hasLines(path) {
+  const map = `${path}.map`;
+  return existsSync(map) && JSON.parse(readFileSync(map, "utf8")).sources.length > 0;
 }
 
 function runs() {

@@ -1,13 +1,14 @@
 // Usage: generate-docs.mjs [--check] [FOLDER...] — writes the parts of the docs that are made from the code into the
 // pages of this checkout, or of each FOLDER. With --check it changes nothing and fails when a page does not say what the
 // code says. Needs a built dist/.
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 import { undocumentedErrors } from "./docs/check-errors.mjs";
 import { errorClasses } from "./docs/error-classes.mjs";
 import { generatedParts } from "./docs/generated-parts.mjs";
+import { manPage } from "./docs/man-page.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const PART = /(<!-- generated: ([a-z ]+) -->\n)(.*?)(<!-- end of generated -->)/gs;
@@ -18,6 +19,7 @@ const errors = errorClasses(root);
 const parts = await generatedParts(errors, root);
 const problems = [];
 for (const folder of folders.length > 0 ? folders : [root]) await bringUpToDate(folder);
+if (folders.length === 0) await renewManPage();
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
@@ -43,6 +45,19 @@ async function renew(folder, file, unused, tell) {
   if (formatted === text) return;
   if (isCheck) tell(file, "not what the code says; run npm run docs:generate");
   else writeFileSync(path, formatted);
+}
+
+async function renewManPage() {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const path = join(root, "man/coffer.1");
+  const wanted = await manPage(version);
+  const found = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (found === wanted) return;
+  if (isCheck) problems.push(`${path}: not what the code says; run npm run docs:generate`);
+  else {
+    mkdirSync(join(root, "man"), { recursive: true });
+    writeFileSync(path, wanted);
+  }
 }
 
 function pagesOf(folder) {

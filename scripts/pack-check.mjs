@@ -47,10 +47,20 @@ function pack() {
 
 function checkContents(tarball) {
   const names = capture(root, "tar", ["-tzf", tarball]).trim().split("\n");
-  const wanted = ["LICENSE", "README.md", "CHANGELOG.md", "package.json", "dist/index.d.ts"];
+  const wanted = [
+    "LICENSE",
+    "README.md",
+    "CHANGELOG.md",
+    "package.json",
+    "dist/index.d.ts",
+    "man/coffer.1",
+  ];
   const missing = wanted.filter((name) => !names.includes(`package/${name}`));
   const strange = names.filter(
-    (name) => !/^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|package\.json)$/.test(name),
+    (name) =>
+      !/^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|man\/coffer\.1|package\.json)$/.test(
+        name,
+      ),
   );
   if (missing.length > 0) throw new Error(`not in the package: ${missing.join(", ")}`);
   if (strange.length > 0) throw new Error(`should not be packed: ${strange.join(", ")}`);

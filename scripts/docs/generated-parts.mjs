@@ -1,5 +1,6 @@
 import { builtInCapabilities } from "./built-in-capabilities.mjs";
 import { table } from "./markdown-table.mjs";
+import { commandParts } from "./command-parts.mjs";
 import { reliabilityParts } from "./reliability-parts.mjs";
 
 /** The promises that differ between strategies, in the order of the page. */
@@ -11,6 +12,8 @@ const PROMISES = [
   "pathCalls",
   "checkpoints",
   "forks",
+  "drops",
+  "resolves",
   "changeTracking",
 ];
 
@@ -21,6 +24,7 @@ export async function generatedParts(errors, root) {
   const names = await import("../../dist/model/strategy-names.js");
   return {
     ...reliabilityParts(root),
+    ...(await commandParts()),
     "state diagram": fence("mermaid", renderStateDiagram()),
     transitions: table(
       ["from", "to", "by"],

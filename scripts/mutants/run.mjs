@@ -93,7 +93,7 @@ function isKilled(copy, { name, file, text, replacement, tests, title, faults })
 }
 
 function copyCheckout(copy) {
-  const parts = ["src", "test", "scripts", "docs", "examples", "dist", "package.json"];
+  const parts = ["src", "test", "scripts", "docs", "examples", "build", "dist", "package.json"];
   parts.push("tsconfig.json", "tsconfig.build.json", "vitest.config.ts");
   for (const part of parts.filter((name) => existsSync(join(root, name)))) {
     cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true });

@@ -4,6 +4,8 @@ export interface Style {
   dim(text: string): string;
   good(text: string): string;
   bad(text: string): string;
+  /** What is neither good nor bad, such as a change. */
+  notable(text: string): string;
 }
 
 /** Colours only for a terminal, and not where NO_COLOR is set, see https://no-color.org. */
@@ -13,5 +15,11 @@ export function styleFor(stream: { readonly isTTY?: boolean }): Style {
     stream.isTTY === true && (NO_COLOR === undefined || NO_COLOR === "") && TERM !== "dumb";
   const paint = (on: number, off: number) => (text: string) =>
     isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
-  return { bold: paint(1, 22), dim: paint(2, 22), good: paint(32, 39), bad: paint(31, 39) };
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    good: paint(32, 39),
+    bad: paint(31, 39),
+    notable: paint(33, 39),
+  };
 }

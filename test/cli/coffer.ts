@@ -59,6 +59,7 @@ export function run(
     cwd: options.cwd ?? home.project,
     env: { ...home.env, ...options.env },
     encoding: "utf8",
+    maxBuffer: 64 << 20,
   });
   if (done.error) throw done.error;
   return { code: done.status, signal: done.signal, stdout: done.stdout, stderr: done.stderr };

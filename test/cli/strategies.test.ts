@@ -53,7 +53,9 @@ test("answers in this form", () => {
   expect(Object.keys(first?.capabilities ?? {}).toSorted()).toEqual([
     "changeTracking",
     "checkpoints",
+    "copies",
     "decides",
+    "drops",
     "forks",
     "isolation",
     "outcome",
@@ -61,6 +63,7 @@ test("answers in this form", () => {
     "pathCalls",
     "prepare",
     "queries",
+    "resolves",
     "undoCommit",
   ]);
 });

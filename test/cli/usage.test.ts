@@ -2,7 +2,16 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packageFolder } from "../support/package-folder.ts";
+import { answerOf } from "./answers.ts";
 import { coffer, makeHome, node, program, run } from "./coffer.ts";
+import { onTerminal } from "./terminal.ts";
+
+const COMMANDS = [
+  ...["run", "exec", "shell", "open", "sql", "path", "list", "status", "log", "diff"],
+  ...["checkpoint", "checkpoints", "restore", "drop", "resolve", "fork"],
+  ...["commit", "rollback", "clean", "recover"],
+  ...["strategies", "doctor", "demo", "completion"],
+];
 
 test("prints the version of the package", () => {
   const home = makeHome();
@@ -20,13 +29,58 @@ test("prints the help of every command, and of all when none is named", () => {
   const home = makeHome();
   const { code, stdout } = coffer(home, ["--help"]);
   expect(code).toBe(0);
-  const names = [...stdout.matchAll(/^ {2}(\w+) .*/gm)].map(([, name]) => name);
-  expect(names).toEqual(["strategies", "doctor", "demo", "help"]);
-  for (const name of ["strategies", "doctor", "demo"]) {
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name);
+  expect(names).toEqual([...COMMANDS, "help"]);
+  for (const name of COMMANDS) {
     const asked = coffer(home, [name, "--help"]);
-    expect([asked.code, coffer(home, ["help", name]).stdout]).toEqual([0, asked.stdout]);
+    expect(asked).toMatchObject({ code: 0, stderr: "" });
     expect(asked.stdout).toContain(`Usage: coffer ${name}`);
+    for (const option of ["--json", "--state <DIR>", "--config <FILE>", "-q, --quiet"])
+      expect(asked.stdout).toContain(`  ${option} `);
+    expect(asked.stdout).toMatch(/\nExamples:\n {2}# .*\n {2}.*coffer /);
   }
+  expect(coffer(home, ["help", "diff"]).stdout).toBe(coffer(home, ["diff", "--help"]).stdout);
+});
+
+test("fits its help into a terminal of 40 columns", () => {
+  const { code, stdout } = onTerminal(makeHome(), ["commit", "--help"], { columns: 40 });
+  expect(code).toBe(0);
+  const [text = ""] = stdout.split("Examples:");
+  expect(
+    Math.max(
+      ...text
+        .split("\n")
+        .slice(1)
+        .map((line) => line.length),
+    ),
+  ).toBeLessThanOrEqual(40);
+});
+
+test("tells a wrong call as JSON where that is asked for", () => {
+  const home = makeHome();
+  for (const args of [["--json", "unknown"], ["list", "--unknown"], ["clean"], ["open", "plan"]])
+    expect(answerOf(home, args, 2)).toEqual({
+      error: {
+        ...{ code: "USAGE", data: null },
+        ...{ message: expect.any(String) as string, hint: expect.any(String) as string },
+      },
+    });
+});
+
+test("takes state directory and configuration from its options", () => {
+  const home = makeHome({
+    "file.txt": "text\n",
+    "other.yaml": "resources:\n  own: { type: fs-file, location: file.txt }\n",
+  });
+  const places = ["--state", join(home.folder, "there"), "--config", "other.yaml"];
+  answerOf(home, [...places, "open", "plan", "-r", "own"]);
+  expect(answerOf(home, ["list", ...places])).toMatchObject([
+    { planId: "plan", resources: [{ resourceId: "own" }] },
+  ]);
+  expect(answerOf(home, ["list"])).toEqual([]);
+  expect(answerOf(home, ["list", "--config", "none.yaml"], 1)).toMatchObject({
+    error: { code: "CONFIGURATION" },
+  });
 });
 
 test.for([
@@ -61,13 +115,11 @@ test("keeps quiet when the reader of its output has gone", () => {
 
 test("colours its output on a terminal only, and not where NO_COLOR is set", () => {
   const home = makeHome();
-  const onTerminal = (env: Record<string, string>): string => {
-    const command = `"${node}" "${program}" doctor`;
-    return run(home, "script", ["-qec", command, "/dev/null"], { env }).stdout;
-  };
+  const shown = (env: Record<string, string>): string =>
+    onTerminal(home, ["doctor"], { env }).stdout;
   const escape = "\u001b[";
-  expect(onTerminal({ TERM: "xterm" })).toContain(escape);
-  expect(onTerminal({ TERM: "xterm", NO_COLOR: "1" })).not.toContain(escape);
-  expect(onTerminal({ TERM: "dumb" })).not.toContain(escape);
+  expect(shown({ TERM: "xterm" })).toContain(escape);
+  expect(shown({ TERM: "xterm", NO_COLOR: "1" })).not.toContain(escape);
+  expect(shown({ TERM: "dumb" })).not.toContain(escape);
   expect(coffer(home, ["doctor"], { env: { TERM: "xterm" } }).stdout).not.toContain(escape);
 });

@@ -1,20 +1,27 @@
 import { runDemo } from "../demo/demo-steps.ts";
-import type { ExitCode } from "../command.ts";
+import type { Call } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { styleFor } from "../style.ts";
 
 /** `coffer demo`: a sandbox at work, step by step. */
-export async function demonstrate(options: { readonly strategy?: string }): Promise<ExitCode> {
+export async function demonstrate(call: Call): Promise<ExitCode> {
   const style = styleFor(process.stdout);
-  let count = 0;
+  const steps: { readonly step: string; readonly told: string[] }[] = [];
   const voice = {
     step(text: string): void {
-      count += 1;
-      console.log(`${count > 1 ? "\n" : ""}${style.bold(`${count}. ${text}`)}`);
+      steps.push({ step: text, told: [] });
+      const gap = steps.length > 1 ? "\n" : "";
+      if (!call.json) console.log(`${gap}${style.bold(`${steps.length}. ${text}`)}`);
     },
     tell(text: string): void {
-      for (const line of text.split("\n")) console.log(`   ${line}`);
+      for (const line of text.split("\n")) {
+        steps.at(-1)?.told.push(line);
+        if (!call.json) console.log(`   ${line}`);
+      }
     },
   };
-  await runDemo(voice, options.strategy);
-  return 0;
+  await runDemo(voice);
+  if (call.json) call.answerJson({ steps });
+  return EXIT.done;
 }

@@ -1,7 +1,8 @@
-import { inspectMachine } from "../../index.ts";
+import { inspectMachine } from "../../light.ts";
 import type { Ability, MachineReport } from "../../index.ts";
-import type { AnswerOptions, ExitCode } from "../command.ts";
-import { styleFor } from "../style.ts";
+import type { Call } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import type { Style } from "../style.ts";
 
 const FOUND_BY: Readonly<Record<string, string>> = {
@@ -13,11 +14,10 @@ const FOUND_BY: Readonly<Record<string, string>> = {
 };
 
 /** `coffer doctor`: what this machine can do at a path, each thing tried out. */
-export async function examine(path: string, options: AnswerOptions): Promise<ExitCode> {
-  const report = await inspectMachine(path);
-  if (options.json === true) console.log(JSON.stringify(report, null, 2));
-  else for (const line of render(report, styleFor(process.stdout))) console.log(line);
-  return report.usable ? 0 : 1;
+export async function examine(call: Call): Promise<ExitCode> {
+  const report = await inspectMachine(call.text("path") ?? ".", call.places);
+  call.answer(report, ({ style }) => render(report, style));
+  return report.usable ? EXIT.done : EXIT.failed;
 }
 
 function render(report: MachineReport, style: Style): string[] {

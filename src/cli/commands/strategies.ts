@@ -1,7 +1,8 @@
-import { openCofferdam } from "../../index.ts";
+import { openCofferdam } from "../../light.ts";
 import type { StrategiesReport, StrategyReport } from "../../index.ts";
-import type { AnswerOptions, ExitCode } from "../command.ts";
-import { styleFor } from "../style.ts";
+import type { Call } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import type { Style } from "../style.ts";
 import { capabilitiesInWords } from "../words.ts";
 
@@ -13,16 +14,12 @@ const CHOSEN_BY: Readonly<Record<string, string>> = {
 };
 
 /** `coffer strategies`: every strategy, what it promises, and whether it works at a path. */
-export async function showStrategies(path: string, options: AnswerOptions): Promise<ExitCode> {
-  await using cofferdam = await openCofferdam({ recover: "report" });
-  const report = await cofferdam.inspectStrategies(path);
+export async function showStrategies(call: Call): Promise<ExitCode> {
+  await using cofferdam = await openCofferdam({ ...call.places, recover: "report" });
+  const report = await cofferdam.inspectStrategies(call.text("path") ?? ".");
   const { file } = cofferdam.config;
-  if (options.json === true) {
-    console.log(JSON.stringify({ ...report, configFile: file }, null, 2));
-  } else {
-    for (const line of render(report, file, styleFor(process.stdout))) console.log(line);
-  }
-  return 0;
+  call.answer({ ...report, configFile: file }, ({ style }) => render(report, file, style));
+  return EXIT.done;
 }
 
 function render(report: StrategiesReport, file: string | null, style: Style): string[] {

@@ -1,6 +1,6 @@
-import { openCofferdam, UnsupportedStrategyError, withDefaults } from "../../index.ts";
-import type { Cofferdam, Sandbox } from "../../index.ts";
-import { DemoFolder } from "./demo-folder.ts";
+import { quoted } from "../quoted.ts";
+import { DemoGround } from "./demo-ground.ts";
+import { killCoffer, runCoffer } from "./run-coffer.ts";
 
 /** How the steps are told. */
 export interface DemoVoice {
@@ -10,78 +10,93 @@ export interface DemoVoice {
   tell(text: string): void;
 }
 
-/** Shows a sandbox at work on a directory made for it, and checks every claim. Leaves nothing behind. */
-export async function runDemo(voice: DemoVoice, strategy: string | undefined): Promise<void> {
-  using folder = new DemoFolder();
-  const before = folder.fingerprint();
-  voice.step(`A directory with some files: ${folder.shop}`);
-  voice.tell(folder.names().join("\n"));
+const RESOURCES = ["-r", "./site", "-r", "git:./code", "-r", "sqlite:./shop.db"];
+const EDITS = "sed -i s/3/5/ site/index.html; sed -i s/300/500/ code/price.js";
+const UPDATE = "UPDATE prices SET cents = 500 WHERE fruit = 'apples'";
 
-  const { stateDirectory } = folder;
-  await using cofferdam = await openCofferdam({ stateDirectory, config: false });
-  if (strategy !== undefined) await refuseUnfit(cofferdam, strategy);
-  const chosen = strategy === undefined ? {} : { strategy };
-  const ref = await cofferdam.create("demo", folder.shop, chosen);
-  const mode = typeof ref.metadata["mode"] === "string" ? `, mode ${ref.metadata["mode"]}` : "";
-  voice.step(`A sandbox of it. Strategy ${ref.strategyName}${mode}.`);
-  const sandbox = cofferdam.sandbox(ref);
-  try {
-    await work(voice, folder, sandbox, before);
-  } finally {
-    await sandbox.cleanup();
+/** Shows the whole story on things made for it, with real commands, and checks every claim. Leaves nothing behind. */
+export async function runDemo(voice: DemoVoice): Promise<void> {
+  using ground = await DemoGround.make();
+  await new Story(voice, ground, await ground.fingerprint()).tell();
+}
+
+class Story {
+  readonly #voice: DemoVoice;
+  readonly #ground: DemoGround;
+  readonly #before: string;
+
+  constructor(voice: DemoVoice, ground: DemoGround, before: string) {
+    this.#voice = voice;
+    this.#ground = ground;
+    this.#before = before;
   }
-  voice.step("Cleaned up. Nothing is left of the sandbox.");
-}
 
-/** The demo shows that nothing changes before the commit and that undo brings it back: not every strategy does that. */
-async function refuseUnfit(cofferdam: Cofferdam, strategyName: string): Promise<void> {
-  const { isolation, undoCommit } = withDefaults(
-    (await cofferdam.strategy(strategyName)).capabilities,
-  );
-  if (isolation === "full" && undoCommit) return;
-  throw new UnsupportedStrategyError(
-    `The strategy ${strategyName} does not isolate or cannot undo, which is what the demo shows`,
-    {
-      data: { resourceType: "fs-directory", strategyName, allowed: [] },
-      operation: "demo",
-      hint: "`coffer strategies` tells what each strategy promises.",
-    },
-  );
-}
+  async tell(): Promise<void> {
+    const { step, tell } = this.#voice;
+    step("A directory, a git repository and a database, which belong together.");
+    tell(`in ${this.#ground.root}: site/, code/ and shop.db`);
+    step("A plan over all three. Whatever works in it changes nothing real.");
+    this.#run(["open", "raise", "-q", ...RESOURCES]);
+    this.#run(["exec", "raise", "-q", "--", "sh", "-c", EDITS]);
+    this.#run(["sql", "raise", "shop.db", UPDATE, "-q"]);
+    await this.#expectOld("All three are untouched (checked: files, history, rows).");
+    step("One look at everything.");
+    this.#run(["diff", "raise", "-q"]);
+    step("Somebody else is at work in the repository: the commit fails, and changes nothing.");
+    await this.#failOnPurpose();
+    step("The commit is killed in the middle (kill -9). What now?");
+    await this.#killAndRecover();
+    step("Undo: all three are as before.");
+    this.#run(["rollback", "raise", "-q"]);
+    await this.#expectOld("All three are as before (checked: files, rows, what git shows).");
+    step("Forget the plan. Nothing is left of it.");
+    this.#run(["clean", "raise", "-q"]);
+  }
 
-async function work(
-  voice: DemoVoice,
-  folder: DemoFolder,
-  sandbox: Sandbox,
-  before: string,
-): Promise<void> {
-  voice.step("Edits in the sandbox: change a file, add one, remove one, rename one.");
-  await sandbox.write("prices/apples.txt", "apples 5\n");
-  await sandbox.write("prices/plums.txt", "plums 6\n");
-  await sandbox.remove("notes/todo.txt");
-  await sandbox.rename("prices/pears.txt", "prices/green-pears.txt");
-  prove(folder.fingerprint() === before, "the directory is untouched before the commit");
-  voice.tell("The directory itself is untouched (checked: content, modes, owners, times).");
+  async #failOnPurpose(): Promise<void> {
+    const release = this.#ground.makeGitBusy();
+    try {
+      this.#run(["commit", "raise", "-q"], false);
+    } finally {
+      release();
+    }
+    await this.#expectOld("Neither the directory nor the database has changed.");
+  }
 
-  voice.step("The diff:");
-  const diff = await sandbox.diff();
-  voice.tell((await diff.text()).trimEnd());
+  async #killAndRecover(): Promise<void> {
+    const { tell } = this.#voice;
+    const line = ["commit", "raise", "-q"];
+    tell(`$ coffer ${line.join(" ")} & kill -9 $!`);
+    await killCoffer(this.#ground, line);
+    this.#run(["recover", "-q"]);
+    const isOld = (await this.#ground.fingerprint()) === this.#before;
+    prove(isOld !== (await this.#isNew()), "all three are old, or all three are new");
+    tell(isOld ? "All three are as before; the edits are kept." : "All three are new.");
+    if (!isOld) return;
+    this.#run(line);
+    prove(await this.#isNew(), "all three are new");
+    tell("Now all three are new.");
+  }
 
-  voice.step("Commit, exactly what was shown.");
-  const result = await sandbox.commit({ expect: diff.digest, message: "new prices" });
-  const { changed, added, deleted } = result;
-  voice.tell(`changed ${list(changed)}\nadded ${list(added)}\ndeleted ${list(deleted)}`);
-  voice.tell(`The directory now: ${list(folder.names())}`);
-  prove(folder.fingerprint() !== before, "the commit changed the directory");
+  async #isNew(): Promise<boolean> {
+    const shown = this.#ground.git("show", "HEAD:price.js").includes("500");
+    return shown && (await this.#ground.fingerprint()) !== this.#before;
+  }
 
-  voice.step("Undo.");
-  await sandbox.rollback();
-  prove(folder.fingerprint() === before, "undo brought everything back");
-  voice.tell("The directory is as before (checked: content, modes, owners, times).");
-}
+  /** Runs a command and shows it with its output. */
+  #run(args: readonly string[], mustSucceed = true): void {
+    const { tell } = this.#voice;
+    const line = `coffer ${args.map(quoted).join(" ")}`;
+    tell(`$ ${line}`);
+    const { code, text } = runCoffer(this.#ground, args);
+    if (text !== "") tell(text);
+    prove((code === 0) === mustSucceed, `\`${line}\` ${mustSucceed ? "succeeds" : "fails"}`);
+  }
 
-function list(paths: readonly string[]): string {
-  return paths.length === 0 ? "nothing" : paths.join(", ");
+  async #expectOld(claim: string): Promise<void> {
+    prove((await this.#ground.fingerprint()) === this.#before, claim);
+    this.#voice.tell(claim);
+  }
 }
 
 function prove(isTrue: boolean, claim: string): void {

@@ -1,0 +1,163 @@
+// Joins the modules that tsc wrote into few files: reading two hundred small ones took longer than what a command does.
+// Each module keeps a file of its own in dist/, which only names what it exports, so that worker threads, child
+// processes and tests find it where its source is, and there is one copy of everything in a process.
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { transform } from "esbuild";
+import { rollup } from "rollup";
+
+/**
+ * The files that modules are joined in, each with the modules it is made for and all that they import, unless an earlier
+ * file has it: so a file needs earlier ones only. Whoever needs a module needs nearly all of its file.
+ */
+const CHUNKS = {
+  "command-line": ["cli/program"],
+  base: ["tree/threads/worker", "journal/record-file"],
+  "sqlite-process": ["strategies/transaction_rollback/sqlite/worker"],
+  engine: ["light"],
+  commands: /^cli\/commands\//,
+  overlay: ["strategies/overlay/strategy"],
+  library: ["index"],
+  testing: ["testing/index"],
+  rest: /./,
+};
+/** What is run, not imported, does something as soon as it is loaded: nothing else is in its file. */
+const PROGRAMS = new Set([
+  "cli/main",
+  "exec/show-link",
+  "strategies/transaction_rollback/sqlite/worker",
+  "testing/remote-program",
+  "tree/threads/worker",
+]);
+
+/** What tsc writes for `using` asks for `this`. */
+const HARMLESS = new Set(["THIS_IS_UNDEFINED"]);
+
+/** What tsc puts into every module with a `using`; once is enough. */
+const DISPOSAL = /^var __addDisposableResource = [^]*?^\}\)\(typeof SuppressedError[^]*?^\}\);$/m;
+const DISPOSAL_ID = "\0disposal";
+
+/** All that is left of a module of types. */
+const ONLY_TYPES = /^export \{\};\s*(\/\/#.*)?$/;
+
+/** Writes the modules below `from` to `to`, and gives the names of all files that belong there. */
+export async function bundle(from, to) {
+  const names = readdirSync(from, { recursive: true }).filter((name) => name.endsWith(".js"));
+  const modules = names
+    .map((name) => name.slice(0, -".js".length))
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  const fileOf = (name) => join(from, `${name}.js`);
+  const nameOf = (id) => relative(from, id).slice(0, -".js".length);
+  const unknown = [...PROGRAMS, ...Object.values(CHUNKS).flat()].filter(
+    (name) => typeof name === "string" && !modules.includes(name),
+  );
+  if (unknown.length > 0) throw new Error(`no module is named ${unknown.join(", ")}`);
+  const [empty, full] = partition(modules, (name) =>
+    ONLY_TYPES.test(readFileSync(fileOf(name), "utf8")),
+  );
+  const built = await rollup({
+    input: Object.fromEntries(full.map((name) => [name, fileOf(name)])),
+    external: (source) => !/^[.\0]/.test(source) && !source.startsWith(from),
+    preserveEntrySignatures: "strict",
+    treeshake: false,
+    plugins: [keepPlaces(from, to), disposeOnce(nameOf), shorten()],
+    onLog(_level, { code, message }) {
+      if (!HARMLESS.has(code)) throw new Error(message);
+    },
+  });
+  let chunkOf;
+  const { output } = await built.generate({
+    format: "esm",
+    dir: to,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    chunkFileNames: "chunks/[name].js",
+    hoistTransitiveImports: false,
+    manualChunks(id, graph) {
+      chunkOf ??= assign(full, (name) =>
+        graph
+          .getModuleInfo(fileOf(name))
+          .importedIds.filter((one) => one.startsWith(from))
+          .map(nameOf),
+      );
+      return id === DISPOSAL_ID ? "base" : chunkOf.get(nameOf(id));
+    },
+  });
+  await built.close();
+  const files = new Map(empty.map((name) => [`${name}.js`, "export {};\n"]));
+  for (const { fileName, code, source } of output) files.set(fileName, code ?? source);
+  for (const [name, text] of files) writeIfNew(join(to, name), text);
+  return [...files.keys()];
+}
+
+function partition(names, isFirst) {
+  return [names.filter(isFirst), names.filter((name) => !isFirst(name))];
+}
+
+/** The file that each module is joined in, by name. */
+function assign(modules, importsOf) {
+  const chunkOf = new Map();
+  for (const [chunk, wanted] of Object.entries(CHUNKS)) {
+    const first = Array.isArray(wanted) ? wanted : modules.filter((name) => wanted.test(name));
+    const reached = new Set(first);
+    for (const name of reached) {
+      for (const imported of importsOf(name)) reached.add(imported);
+      if (!PROGRAMS.has(name) && !chunkOf.has(name)) chunkOf.set(name, chunk);
+    }
+  }
+  return chunkOf;
+}
+
+/** In `base`, which what every call loads does without. Lines stay where they are, for the map. */
+function disposeOnce(nameOf) {
+  let text;
+  return {
+    name: "dispose-once",
+    resolveId: (source) => (source === DISPOSAL_ID ? source : null),
+    load: (id) => (id === DISPOSAL_ID ? `export ${text.replace("\nvar ", "\nexport var ")}` : null),
+    transform(code, id) {
+      if (id === DISPOSAL_ID || CHUNKS["command-line"].includes(nameOf(id))) return null;
+      const found = DISPOSAL.exec(code);
+      if (found === null) return null;
+      [text] = found;
+      const names = "{ __addDisposableResource, __disposeResources }";
+      const once = `import ${names} from ${JSON.stringify(DISPOSAL_ID)};`;
+      return {
+        code: code.replace(text, once + "\n".repeat(text.split("\n").length - 1)),
+        map: null,
+      };
+    },
+  };
+}
+
+/** Comments cost time whenever a command starts, and one letter beyond ASCII doubles the memory of its file. */
+function shorten() {
+  return {
+    name: "shorten",
+    renderChunk: (code) =>
+      transform(code, { target: "node20", legalComments: "none", sourcemap: "external" }),
+  };
+}
+
+/** Modules go on finding the files beside their own by `import.meta.url`, and lines are told as those of the sources. */
+function keepPlaces(from, to) {
+  return {
+    name: "keep-places",
+    load(id) {
+      if (!id.startsWith(from)) return null;
+      return { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") };
+    },
+    resolveImportMeta(property, { chunkId, moduleId }) {
+      if (property !== "url") return null;
+      const own = relative(dirname(join(to, chunkId)), join(to, relative(from, moduleId)));
+      return `new URL(${JSON.stringify(own)}, import.meta.url).href`;
+    },
+  };
+}
+
+/** Another process may be reading what has not changed. */
+function writeIfNew(path, text) {
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}

@@ -1,0 +1,103 @@
+import { relative, resolve } from "node:path";
+import { SandboxPathError } from "../light.ts";
+import type { Change, PathInput, PlanDiff } from "../index.ts";
+import type { KnownPlan } from "./open-plan.ts";
+import { findMember } from "./resource-argument.ts";
+import { usageError } from "./usage-error.ts";
+
+/** Paths with edits, in one resource of a plan. */
+export interface ChangedPaths {
+  readonly resourceId: string;
+  readonly paths: readonly PathInput[];
+  /** The edits at these paths and below them. */
+  readonly changes: readonly Change[];
+}
+
+interface Selection {
+  readonly resourceId: string;
+  readonly path: string;
+}
+
+/**
+ * What `[RESOURCE:]PATH` of the command line means: a path as the diff shows it, or as it lies below the resource from
+ * where the user stands.
+ * @throws SandboxPathError (`unchanged`) when there is no edit; UsageError when several resources have one.
+ */
+export function changedPaths(
+  known: KnownPlan,
+  diff: PlanDiff,
+  texts: readonly string[],
+): ChangedPaths[] {
+  const selections = texts.map((text) => selectionOf(known, diff, text));
+  const ids = [...new Set(selections.map(({ resourceId }) => resourceId))];
+  return ids.map((resourceId) => {
+    const all = diff.resources[resourceId]?.changes ?? [];
+    const wanted = selections.filter((one) => one.resourceId === resourceId);
+    const isWanted = ({ path }: Change): boolean =>
+      wanted.some((one) => isAtOrBelow(path, one.path));
+    const paths = wanted.map(({ path }) => exactPath(all, path));
+    return { resourceId, paths, changes: all.filter(isWanted) };
+  });
+}
+
+function selectionOf(known: KnownPlan, diff: PlanDiff, text: string): Selection {
+  const candidates = known.sandboxes.flatMap(({ ref: { resourceId }, resource }) => {
+    const own = ownPath(known, resourceId, text);
+    const paths = own === null ? within(text, resource.location) : [own];
+    const changes = diff.resources[resourceId]?.changes ?? [];
+    const path = paths.find((one) => changes.some((change) => isAtOrBelow(change.path, one)));
+    return path === undefined ? [] : [{ resourceId, path }];
+  });
+  const [first, second] = candidates;
+  if (first === undefined) throw unchanged(known, text);
+  if (second === undefined) return first;
+  const ids = candidates.map(({ resourceId }) => resourceId);
+  throw usageError(
+    `'${text}' is changed in several resources: ${ids.join(", ")}`,
+    `Say which one, as in ${ids[0]}:${text}`,
+  );
+}
+
+/** The path behind `RESOURCE:`, when it names this resource; null when the text names none at all. */
+function ownPath({ sandboxes }: KnownPlan, resourceId: string, text: string): string | null {
+  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
+    const member = findMember(text.slice(0, at), sandboxes);
+    if (member === undefined) continue;
+    // A path that no resource can have is no candidate anywhere else.
+    return member.ref.resourceId === resourceId ? plain(text.slice(at + 1)) : "\0";
+  }
+  return null;
+}
+
+/** A path as it stands in a diff: as it was given, and as it lies below the resource. */
+export function within(text: string, location: string): string[] {
+  const below = relative(location, resolve(text));
+  const own = plain(text);
+  return below.startsWith("..") ? [own] : [own, below];
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/\/+$/, "")
+    .replace(/^\.$/, "");
+}
+
+function isAtOrBelow(path: string, folder: string): boolean {
+  return folder === "" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The exact bytes where the name on the screen is not all of it. */
+function exactPath(changes: readonly Change[], path: string): PathInput {
+  const bytes = changes.find((change) => change.path === path)?.pathBytes;
+  return bytes === undefined ? path : Buffer.from(bytes, "hex");
+}
+
+function unchanged({ plan }: KnownPlan, text: string): SandboxPathError {
+  return new SandboxPathError(`Nothing is changed at ${text}`, {
+    data: { path: text, reason: "unchanged" },
+    operation: "diff",
+    planId: plan.id,
+    hint: `\`coffer diff ${plan.id} --name-only\` lists what is.`,
+  });
+}

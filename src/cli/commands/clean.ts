@@ -1,0 +1,90 @@
+import { SandboxStateError } from "../../light.ts";
+import type { Cofferdam, PlanSize } from "../../index.ts";
+import type { Call } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { knownPlan, openFor } from "../open-plan.ts";
+import type { KnownPlan } from "../open-plan.ts";
+import { refuseFailures } from "../partial-failure.ts";
+import { type ListedPlan, plansOf } from "../plans-of.ts";
+import { withProgress } from "../progress.ts";
+import { quoted } from "../quoted.ts";
+import { sizeText } from "../render/amounts.ts";
+import { printable } from "../render/printable.ts";
+import { renderTable } from "../render/table.ts";
+import { usageError } from "../usage-error.ts";
+
+/** `coffer clean`: forgets a plan, or those that nobody owns, or lists what each takes on disk. */
+export async function clean(call: Call): Promise<ExitCode> {
+  const planId = call.text("plan");
+  const [isAbandoned, isList] = [call.flag("abandoned"), call.flag("list")];
+  if ([planId !== undefined, isAbandoned, isList].filter(Boolean).length !== 1)
+    throw usageError("name one PLAN, or --abandoned, or --list");
+  await using cofferdam = await openFor(call, { looking: isList });
+  if (isList) return await listSizes(call, cofferdam);
+  if (isAbandoned) return await cleanAbandoned(call, cofferdam);
+  return await cleanPlan(call, await knownPlan(cofferdam, planId ?? ""));
+}
+
+async function cleanPlan(call: Call, known: KnownPlan): Promise<ExitCode> {
+  const { plan, sandboxes } = known;
+  const force = call.flag("force");
+  if (!force) await refuseEdits(call, known);
+  const work = plan.cleanup({ signal: call.signal, force });
+  const report = await withProgress(call, "Cleaning up", work);
+  refuseFailures(report);
+  if (call.json) call.answerJson(report);
+  const stays = sandboxes.some(({ status }) => status === "COMMITTED");
+  const rest = stays ? " What was committed stays." : "";
+  call.tell(`The plan ${printable(plan.id)} is forgotten.${rest}`);
+  return EXIT.done;
+}
+
+/** Edits that are not committed are somebody's work. */
+async function refuseEdits(call: Call, { plan }: KnownPlan): Promise<void> {
+  const { isEmpty } = await plan.diff({ signal: call.signal });
+  if (isEmpty) return;
+  const name = quoted(plan.id);
+  throw new SandboxStateError("The plan has edits that are not committed", {
+    data: { status: "ACTIVE", attempted: "cleanup", allowedFrom: [], reason: "status" },
+    operation: "cleanup",
+    planId: plan.id,
+    hint: `\`coffer diff ${name}\` shows them; \`coffer clean ${name} --force\` forgets them for ever.`,
+  });
+}
+
+async function cleanAbandoned(call: Call, cofferdam: Cofferdam): Promise<ExitCode> {
+  const work = cofferdam.cleanupAbandoned({ signal: call.signal });
+  const report = await withProgress(call, "Cleaning up", work);
+  const failed = Object.assign({}, ...report.abandoned.map((one) => one.failed)) as Parameters<
+    typeof refuseFailures
+  >[0]["failed"];
+  refuseFailures({ failed });
+  if (call.json) call.answerJson(report);
+  for (const { planId } of report.abandoned) call.tell(`  ${printable(planId)}  is forgotten`);
+  for (const [planId, why] of Object.entries(report.spared))
+    call.tell(`  ${printable(planId)}  stays: ${why}`);
+  if (report.abandoned.length === 0) call.tell("No plan is abandoned.");
+  return EXIT.done;
+}
+
+async function listSizes(call: Call, cofferdam: Cofferdam): Promise<ExitCode> {
+  const plans: (Pick<ListedPlan, "planId" | "state" | "updatedAt"> & Omit<PlanSize, "planId">)[] =
+    [];
+  for (const { planId, state, updatedAt } of plansOf(await cofferdam.list())) {
+    const { bytes, resources } = await (await cofferdam.plan(planId)).measure();
+    plans.push({ planId, state, updatedAt, bytes, resources });
+  }
+  call.answer(plans, (page) => {
+    if (plans.length === 0) return [];
+    const rows = plans.map(({ planId, state, bytes }) => [
+      printable(planId),
+      state,
+      sizeText(bytes),
+    ]);
+    return renderTable([["PLAN", "STATE", "ON DISK"], ...rows], page);
+  });
+  if (plans.length === 0) call.tell("There are no plans.");
+  else call.suggest(["coffer clean PLAN", "forget one of them"]);
+  return EXIT.done;
+}

@@ -1,0 +1,75 @@
+import type { FinishedTransaction } from "../../index.ts";
+import type { Call, Page } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { openFor } from "../open-plan.ts";
+import { quoted } from "../quoted.ts";
+import { countText, timeText } from "../render/amounts.ts";
+import { printable } from "../render/printable.ts";
+
+/** One finished transaction, as `coffer log --json` tells it. */
+interface LogEntry {
+  readonly transaction: string;
+  readonly at: string;
+  readonly kind: "commit" | "undo";
+  readonly outcome: "committed" | "aborted";
+  readonly planId: string | null;
+  readonly message: string | null;
+  readonly resources: readonly {
+    readonly resourceId: string;
+    readonly strategyName: string;
+    /** Null when it was taken back. */
+    readonly result: FinishedTransaction["members"][number]["result"];
+  }[];
+}
+
+/** `coffer log`: what was committed and undone, the newest first. */
+export async function showLog(call: Call): Promise<ExitCode> {
+  await using cofferdam = await openFor(call, { looking: true });
+  const entries = (await cofferdam.history()).toReversed().map(entryOf);
+  call.answer(entries, (page) => entries.flatMap((entry) => render(entry, page)));
+  const last = entries.find(({ kind, outcome }) => kind === "commit" && outcome === "committed");
+  if (entries.length === 0) call.tell("Nothing was committed yet.");
+  if (last?.planId != null)
+    call.suggest([`coffer rollback ${quoted(last.planId)} --dry-run`, "what an undo would do"]);
+  return EXIT.done;
+}
+
+function entryOf(done: FinishedTransaction): LogEntry {
+  const { transaction, at, kind, outcome, message, members } = done;
+  return {
+    transaction,
+    at,
+    kind,
+    outcome,
+    planId: members[0]?.ref.planId ?? null,
+    message,
+    resources: members.map(({ ref: { resourceId, strategyName }, result }) => ({
+      resourceId,
+      strategyName,
+      result,
+    })),
+  };
+}
+
+function render({ at, kind, outcome, planId, message, resources }: LogEntry, page: Page): string[] {
+  const { style } = page;
+  const word = kind === "commit" ? "committed" : "undone";
+  const verdict = outcome === "committed" ? style.good(word) : style.bad(`${kind} given up`);
+  return [
+    `${timeText(at)}  ${style.bold(printable(planId ?? ""))}  ${verdict}` +
+      (message === null ? "" : `  ${printable(message)}`),
+    ...resources.map(({ resourceId, result }) => `  ${printable(resourceId)}  ${extent(result)}`),
+  ];
+}
+
+function extent(result: LogEntry["resources"][number]["result"]): string {
+  if (result === null) return "as before";
+  const { added, changed, deleted } = result;
+  const parts = [
+    ...(added.length > 0 ? [countText(added.length, "added", "added")] : []),
+    ...(changed.length > 0 ? [countText(changed.length, "changed", "changed")] : []),
+    ...(deleted.length > 0 ? [countText(deleted.length, "deleted", "deleted")] : []),
+  ];
+  return parts.length === 0 ? "nothing to do" : parts.join(", ");
+}

@@ -1,0 +1,88 @@
+import type { PlanDiff, UndoPreview } from "../../index.ts";
+import type { Call, Page } from "../call.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { knownPlan, openFor } from "../open-plan.ts";
+import type { KnownPlan } from "../open-plan.ts";
+import { refuseFailures } from "../partial-failure.ts";
+import { withProgress } from "../progress.ts";
+import { quoted } from "../quoted.ts";
+import { countText } from "../render/amounts.ts";
+import { printable } from "../render/printable.ts";
+
+/** What would become of one resource. */
+interface Preview extends UndoPreview {
+  /** `undo` takes a commit back, `discard` forgets edits that are not committed. */
+  readonly action: "undo" | "discard";
+}
+
+/** `coffer rollback`: discards the edits of a plan; what is committed is taken back first. */
+export async function rollback(call: Call): Promise<ExitCode> {
+  const isDry = call.flag("dryRun");
+  await using cofferdam = await openFor(call, { looking: isDry });
+  const known = await knownPlan(cofferdam, call.needed("plan"));
+  if (isDry) return await preview(call, known);
+  const wasCommitted = known.sandboxes
+    .filter(({ status }) => status === "COMMITTED")
+    .map(({ ref }) => ref.resourceId);
+  const work = known.plan.rollback({ signal: call.signal });
+  const report = await withProgress(call, "Rolling back", work);
+  refuseFailures(report);
+  if (call.json) call.answerJson(report);
+  for (const id of report.succeeded) {
+    const done = wasCommitted.includes(id)
+      ? "the commit is taken back, and the edits are gone"
+      : "the edits are gone; the resource was not touched";
+    call.tell(`  ${printable(id)}  ${done}`);
+  }
+  if (report.succeeded.length === 0) call.tell("There was nothing to roll back.");
+  call.suggest([`coffer clean ${quoted(known.plan.id)}`, "forget the plan"]);
+  return EXIT.done;
+}
+
+async function preview(call: Call, known: KnownPlan): Promise<ExitCode> {
+  const { plan } = known;
+  const isCommitted = known.sandboxes.some(({ status }) => status === "COMMITTED");
+  const undo = isCommitted ? await plan.previewUndo() : null;
+  const resources: Record<string, Preview> = discards(await plan.diff({ signal: call.signal }));
+  for (const [id, one] of Object.entries(undo?.resources ?? {}))
+    resources[id] = { action: "undo", ...one };
+  const possible = undo?.possible ?? true;
+  call.answer({ planId: plan.id, possible, resources }, (page) => render(resources, page));
+  if (possible) call.suggest([`coffer rollback ${quoted(plan.id)}`, "do it"]);
+  return possible ? EXIT.done : EXIT.refused;
+}
+
+/** Edits that are not committed: only the sandbox changes. */
+function discards({ resources }: PlanDiff): Record<string, Preview> {
+  const told = Object.entries(resources).map(([id, { changes }]): [string, Preview] => {
+    const of = (...kinds: readonly string[]): string[] =>
+      changes.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
+    const [removed, restored] = [of("added"), of("deleted")];
+    const changed = changes
+      .map(({ path }) => path)
+      .filter((path) => !removed.includes(path) && !restored.includes(path));
+    return [id, { action: "discard", possible: true, obstacle: null, changed, removed, restored }];
+  });
+  return Object.fromEntries(told);
+}
+
+function render(resources: Readonly<Record<string, Preview>>, { style }: Page): string[] {
+  return Object.entries(resources).flatMap(([id, one]) => {
+    const { action, obstacle, changed, removed, restored } = one;
+    const count = changed.length + removed.length + restored.length;
+    const what =
+      action === "undo"
+        ? `the commit would be taken back, ${countText(count, "path")}`
+        : `edits in the sandbox would be forgotten, ${countText(count, "path")}`;
+    return [
+      `${style.bold(printable(id))}: ${what}`,
+      ...(obstacle === null
+        ? []
+        : [`  ${style.bad("not possible:")} ${printable(obstacle.message)}`]),
+      ...changed.map((path) => `  ${style.notable("~")} ${printable(path)}`),
+      ...removed.map((path) => `  ${style.bad("-")} ${printable(path)}`),
+      ...restored.map((path) => `  ${style.good("+")} ${printable(path)}`),
+    ];
+  });
+}

@@ -1,0 +1,60 @@
+import type { Call, Page } from "../call.ts";
+import { describePlan } from "../describe-plan.ts";
+import type { ToldPlan } from "../describe-plan.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { knownPlan, openFor } from "../open-plan.ts";
+import { quoted } from "../quoted.ts";
+import { timeText } from "../render/amounts.ts";
+import { printable } from "../render/printable.ts";
+import { renderTable } from "../render/table.ts";
+
+/** `coffer status`: one plan in detail. */
+export async function showStatus(call: Call): Promise<ExitCode> {
+  await using cofferdam = await openFor(call, { looking: true });
+  const told = await describePlan(cofferdam, await knownPlan(cofferdam, call.needed("plan")));
+  call.answer(told, (page) => render(told, page));
+  call.suggest(...next(told));
+  return EXIT.done;
+}
+
+function render({ planId, state, sandboxes, checkpoints }: ToldPlan, page: Page): string[] {
+  const rows = sandboxes.map(({ resourceId, strategyName, status, mode, path }) => [
+    printable(resourceId),
+    status,
+    mode === null ? strategyName : `${strategyName} (${mode})`,
+    printable(path ?? ""),
+  ]);
+  return [
+    `${page.style.bold(printable(planId))} is ${state}`,
+    "",
+    ...renderTable([["RESOURCE", "STATUS", "STRATEGY", "WORKSPACE"], ...rows], page),
+    ...(checkpoints.length === 0 ? [] : ["", page.style.bold("Checkpoints")]),
+    ...checkpoints.map(
+      ({ id, createdAt, isCurrent }) =>
+        `  ${printable(id)}  ${timeText(createdAt)}${isCurrent ? "  (current)" : ""}`,
+    ),
+  ];
+}
+
+function next({ planId, state }: ToldPlan): (readonly [string, string])[] {
+  const name = quoted(planId);
+  switch (state) {
+    case "interrupted":
+    case "errored":
+      return [["coffer recover", "finish or take back what was interrupted"]];
+    case "committed":
+      return [
+        [`coffer rollback ${name}`, "take the commit back"],
+        [`coffer clean ${name}`, "forget the plan, keep what is committed"],
+      ];
+    case "rolled-back":
+      return [[`coffer clean ${name}`, "forget the plan"]];
+    case "open":
+    case "partly-committed":
+      return [
+        [`coffer diff ${name}`, "see what would be committed"],
+        [`coffer commit ${name}`, "publish it, all or nothing"],
+      ];
+  }
+}

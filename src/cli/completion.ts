@@ -1,0 +1,127 @@
+import { GLOBAL_OPTIONS } from "./command.ts";
+import type { CommandSpec, OptionSpec } from "./command.ts";
+
+/** Asks the program itself which plans there are; one that fails completes nothing. */
+const PLANS = `coffer list --json -q 2>/dev/null | sed -n 's/^    "planId": "\\(.*\\)",$/\\1/p'`;
+
+/** The completion script of a shell, made from the command table; null for an unknown shell. */
+export function completionFor(shell: string, commands: readonly CommandSpec[]): string | null {
+  if (shell === "bash") return bash(commands);
+  if (shell === "zsh") return zsh(commands);
+  return shell === "fish" ? fish(commands) : null;
+}
+
+function bash(commands: readonly CommandSpec[]): string {
+  const cases = commands.map((spec) => {
+    const words = [...spec.options, ...GLOBAL_OPTIONS].flatMap(namesOf).join(" ");
+    return `    ${spec.name}) words="${words}"; plan=${takesPlan(spec) ? 1 : 0} ;;`;
+  });
+  return `_coffer() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" plan=0
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${commands.map(({ name }) => name).join(" ")} help --version --help"
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    return
+  fi
+  case "$command" in
+${cases.join("\n")}
+  esac
+  if [ "$COMP_CWORD" -eq 2 ] && [ "$plan" -eq 1 ] && [ "\${word:0:1}" != "-" ]; then
+    local IFS=$'\\n'
+    COMPREPLY=($(compgen -W "$(${PLANS})" -- "$word"))
+  elif [ "\${word:0:1}" = "-" ]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -F _coffer coffer
+`;
+}
+
+function zsh(commands: readonly CommandSpec[]): string {
+  const names = commands.map(({ name, summary }) => `    ${zshText(`${name}:${summary}`)}`);
+  const cases = commands.map((spec) => {
+    const first = takesPlan(spec) ? "'1:plan:_coffer_plans' '*:file:_files'" : "'*:file:_files'";
+    const options = [...spec.options, ...GLOBAL_OPTIONS].flatMap(zshOptions);
+    return `    ${spec.name}) _arguments -s ${[first, ...options].join(" ")} ;;`;
+  });
+  return `#compdef coffer
+_coffer_plans() {
+  local -a plans
+  plans=(\${(f)"$(${PLANS})"})
+  compadd -a plans
+}
+_coffer() {
+  local -a commands
+  commands=(
+${names.join("\n")}
+  )
+  if (( CURRENT == 2 )); then
+    _describe -t commands command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+${cases.join("\n")}
+    *) _files ;;
+  esac
+}
+compdef _coffer coffer
+`;
+}
+
+function zshOptions(option: OptionSpec): string[] {
+  const { flags, description, isMany } = option;
+  const text = description.replace(/[[\]:\\]/g, String.raw`\$&`);
+  const value = /<(.*)>/.exec(flags)?.[1];
+  const many = isMany === true ? "*" : "";
+  const kind = value === undefined ? "" : `:${value}:_files`;
+  return namesOf(option).map((name) => zshText(`${many}${name}[${text}]${kind}`));
+}
+
+function zshText(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function fish(commands: readonly CommandSpec[]): string {
+  const first = "not __fish_seen_subcommand_from " + commands.map(({ name }) => name).join(" ");
+  const lines = commands.flatMap((spec) => {
+    const inside = `__fish_seen_subcommand_from ${spec.name}`;
+    return [
+      `complete -c coffer -f -n '${first}' -a ${spec.name} -d ${fishText(spec.summary)}`,
+      ...(takesPlan(spec) ? [`complete -c coffer -n '${inside}' -a "(${fishPlans()})"`] : []),
+      ...spec.options.map((option) => fishOption(option, ` -n '${inside}'`)),
+    ];
+  });
+  return `${[...lines, ...GLOBAL_OPTIONS.map((option) => fishOption(option, ""))].join("\n")}\n`;
+}
+
+function fishOption({ flags, description }: OptionSpec, condition: string): string {
+  const names = namesOf({ flags, description })
+    .map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
+    .join(" ");
+  const value = flags.includes("<") ? " -r" : "";
+  return `complete -c coffer${condition} ${names}${value} -d ${fishText(description)}`;
+}
+
+function fishPlans(): string {
+  return PLANS.replaceAll('"', String.raw`\"`).replaceAll("$", String.raw`\$`);
+}
+
+function fishText(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", String.raw`\'`)}'`;
+}
+
+function namesOf({ flags }: OptionSpec): string[] {
+  return flags
+    .replace(/ <.*$/, "")
+    .split(", ")
+    .filter((name) => name.startsWith("-"));
+}
+
+function takesPlan({ name, arguments: [first] }: CommandSpec): boolean {
+  return first?.name === "PLAN" && name !== "open";
+}

@@ -1,0 +1,85 @@
+import {
+  SandboxStateError,
+  UnsupportedStrategyError,
+  closestName,
+  openCofferdam,
+} from "../light.ts";
+import type { Cofferdam, Plan, Sandbox, SandboxDescription } from "../index.ts";
+import type { Call } from "./call.ts";
+import { findMember } from "./resource-argument.ts";
+
+/** How a command wants the state directory. */
+export interface OpenFor {
+  /** Only to look: what a crash interrupted is left as it is, and told. */
+  readonly looking?: boolean;
+}
+
+/** Whoever holds a plan for longer is at work in it, and people rather hear that than wait. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** Opens the state directory that the call means. Whoever opens it closes it. */
+export async function openFor(call: Call, { looking = false }: OpenFor = {}): Promise<Cofferdam> {
+  const cofferdam = await openCofferdam({
+    ...call.places,
+    limits: { lockTimeoutMs: LOCK_TIMEOUT_MS },
+    ...(looking && { recover: "report" as const }),
+  });
+  const { interrupted, recovery } = cofferdam.opening;
+  // Work of processes that live may be among it.
+  if (looking && interrupted.transactions.length + interrupted.sandboxes.length > 0)
+    call.tell("Work is under way or was interrupted: `coffer recover` settles what was.");
+  const settled = (recovery?.transactions ?? []).filter(({ outcome }) => outcome !== "busy");
+  if (settled.length + (recovery?.sandboxes.length ?? 0) > 0)
+    call.tell("Work that was interrupted has been recovered.");
+  return cofferdam;
+}
+
+/** A plan that is there, with its sandboxes. */
+export interface KnownPlan {
+  readonly plan: Plan;
+  readonly sandboxes: readonly SandboxDescription[];
+}
+
+/**
+ * The plan that the call names.
+ * @throws SandboxStateError (`unknownPlan`) that names the closest plan.
+ */
+export async function knownPlan(cofferdam: Cofferdam, planId: string): Promise<KnownPlan> {
+  const sandboxes = await cofferdam.list(planId);
+  if (sandboxes.length > 0) return { plan: await cofferdam.plan(planId), sandboxes };
+  const ids = new Set((await cofferdam.list()).map(({ ref }) => ref.planId));
+  const meant = closestName(planId, ids);
+  throw new SandboxStateError(`There is no plan ${JSON.stringify(planId)}`, {
+    data: { status: "PENDING", attempted: "read", allowedFrom: [], reason: "unknownPlan" },
+    operation: "read",
+    planId,
+    hint: `${meant === null ? "" : `Did you mean ${meant}? `}\`coffer list\` shows the plans.`,
+  });
+}
+
+/**
+ * The sandbox that a RESOURCE of the call means within a plan.
+ * @throws SandboxStateError (`unknownRef`) that names the resources of the plan.
+ */
+export function memberOf({ plan, sandboxes }: KnownPlan, resource: string): SandboxDescription {
+  const found = findMember(resource, sandboxes);
+  if (found !== undefined) return found;
+  const ids = sandboxes.map(({ ref }) => ref.resourceId);
+  throw new SandboxStateError(`The plan has no resource ${JSON.stringify(resource)}`, {
+    data: { status: "PENDING", attempted: "read", allowedFrom: [], reason: "unknownRef" },
+    operation: "read",
+    planId: plan.id,
+    resourceId: resource,
+    hint: `Its resources are ${ids.join(", ")}.`,
+  });
+}
+
+/** The workspace of a sandbox; null where its strategy, or this moment, has none. */
+export async function workspaceOf(sandbox: Sandbox, signal?: AbortSignal): Promise<string | null> {
+  try {
+    return await sandbox.getPath("", signal === undefined ? {} : { signal });
+  } catch (error) {
+    if (error instanceof UnsupportedStrategyError) return null;
+    throw error;
+  }
+}

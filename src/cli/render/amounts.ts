@@ -1,0 +1,31 @@
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+
+/** A number of bytes for people: `14.2 kB`. */
+export function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || Math.abs(value) >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]!}`;
+}
+
+/** A number of things for people: `1 file`, `9,812 files`. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${numberText(count)} ${count === 1 ? one : many}`;
+}
+
+/** A whole number with commas, in every language the same. */
+export function numberText(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** A UTC time as the clock on the wall shows it. */
+export function timeText(at: string): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return at;
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}

@@ -1,0 +1,121 @@
+import type { DiffView, PlanDiff } from "../../index.ts";
+import type { Style } from "../style.ts";
+import { countText, sizeText } from "./amounts.ts";
+import { printable, shortened } from "./printable.ts";
+import { SHOWN_KINDS, kindsText, markOf, shownChanges } from "./shown-change.ts";
+import type { ShownChange } from "./shown-change.ts";
+import { tableOf } from "./rows.ts";
+
+/** How many changes of one kind an overview shows before it only counts them. */
+const SHOWN_OF_A_KIND = 10;
+
+/**
+ * The overview of a plan's changes: each resource with its counts and the first changes of each kind; what does not fit
+ * is counted by kind. Lines are no longer than `width`, unless that is infinite.
+ */
+export function renderSummary(diff: PlanDiff, style: Style, width: number): string[] {
+  const views = Object.entries(diff.resources);
+  if (diff.isEmpty)
+    return ["Nothing was changed.", ...views.flatMap(([, view]) => skippedLines(view))];
+  return views.flatMap(([id, view]) =>
+    view.isEmpty
+      ? skippedLines(view)
+      : [...summaryOf(id, view, style, width), ...skippedLines(view)],
+  );
+}
+
+function summaryOf(id: string, view: DiffView, style: Style, width: number): string[] {
+  return view.unit === "row"
+    ? rowsSummary(id, view, style, width)
+    : filesSummary(id, view, style, width);
+}
+
+function filesSummary(id: string, view: DiffView, style: Style, width: number): string[] {
+  const changes = shownChanges(view.changes);
+  const head = `${kindsText(changes)}; ${sizeText(view.summary.bytes)} to publish`;
+  return [
+    heading(id, head, style, width),
+    ...firstOfEach(changes).map((change) => changeLine(change, style, width)),
+    ...moreLines(changes),
+  ];
+}
+
+function rowsSummary(id: string, view: DiffView, style: Style, width: number): string[] {
+  const tables = new Map<string, ShownChange[]>();
+  for (const change of shownChanges(view.changes)) {
+    const { table } = tableOf(change.path);
+    tables.set(table, [...(tables.get(table) ?? []), change]);
+  }
+  const isSchema = (table: string): boolean => table === "schema-changes";
+  const rows = view.changes.filter(({ path }) => !isSchema(tableOf(path).table)).length;
+  const statements = view.changes.length - rows;
+  const head = [
+    ...(rows > 0 ? [`${countText(rows, "row")} changed`] : []),
+    ...(statements > 0
+      ? [countText(statements, "change of the schema", "changes of the schema")]
+      : []),
+  ].join(", ");
+  return [
+    heading(id, head, style, width),
+    ...[...tables].map(([table, changes]) =>
+      fitted(
+        `  ${table}  ${style.dim(kindsText(changes))}`,
+        `  ${table}  ${kindsText(changes)}`,
+        width,
+      ),
+    ),
+  ];
+}
+
+function heading(id: string, head: string, style: Style, width: number): string {
+  const name = printable(id);
+  return name.length + head.length + 2 <= width
+    ? `${style.bold(name)}: ${head}`
+    : `${style.bold(shortened(name, width))}:\n  ${head}`;
+}
+
+/** One change on one line; where it is too long, the name is cut in the middle. */
+export function changeLine(
+  change: ShownChange,
+  style: Style,
+  width: number,
+  indent = "  ",
+): string {
+  const details = [...change.details, ...change.notes].join(", ");
+  const room = width - indent.length - 2;
+  const isWide = change.path.length + 2 + details.length <= room;
+  const name = shortened(change.path, isWide ? room : Math.max(8, room));
+  const shown = isWide && details !== "" ? `  ${style.dim(details)}` : "";
+  return `${indent}${markOf(change.kind, style)} ${name}${shown}`;
+}
+
+function firstOfEach(changes: readonly ShownChange[]): ShownChange[] {
+  return SHOWN_KINDS.flatMap((kind) =>
+    changes.filter((change) => change.kind === kind).slice(0, SHOWN_OF_A_KIND),
+  );
+}
+
+/** What was not shown, counted by kind. */
+function moreLines(changes: readonly ShownChange[]): string[] {
+  const left = SHOWN_KINDS.flatMap((kind) =>
+    changes.filter((change) => change.kind === kind).slice(SHOWN_OF_A_KIND),
+  );
+  return left.length === 0
+    ? []
+    : [`  and ${countText(left.length, "more", "more")}: ${kindsText(left)}`];
+}
+
+function skippedLines({ skipped }: DiffView): string[] {
+  if (skipped.length === 0) return [];
+  const reasons = new Map<string, number>();
+  for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const text = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const [first] = skipped;
+  return [
+    `  left alone: ${text}; ${printable(first?.path ?? "")}${skipped.length > 1 ? " and others" : ""}`,
+  ];
+}
+
+function fitted(styled: string, plain: string, width: number): string {
+  return plain.length <= width ? styled : shortened(plain, width);
+}

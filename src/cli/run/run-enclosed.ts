@@ -1,0 +1,61 @@
+import type { Outside, Plan, PlanRunResult } from "../../index.ts";
+import type { Call } from "../call.ts";
+import { quoted } from "../quoted.ts";
+import { printable } from "../render/printable.ts";
+import { outsideLines } from "../render/outside.ts";
+import { pageFor } from "../call.ts";
+
+/**
+ * Runs a command in a plan as the call says, and tells what it did outside. With `--json` its output goes to the
+ * standard error, so that the answer stays alone.
+ */
+export async function runEnclosed(
+  call: Call,
+  plan: Plan,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<PlanRunResult> {
+  const outside = call.text("outside") as Outside | undefined;
+  const result = await plan.run(argv, {
+    env,
+    stdio: ["inherit", call.json ? process.stderr.fd : "inherit", "inherit"],
+    ...(outside !== undefined && { outside }),
+    network: !call.isDenied("network"),
+    onUnenclosed: (reason) => warn(call, reason),
+    onUnreached: (ids) => tellUnreached(call, plan.id, ids),
+  });
+  tellLimits(call, result);
+  return result;
+}
+
+/** Before the command starts, and whatever else is silent: nothing holds it. */
+function warn(call: Call, reason: string): void {
+  if (call.json) return;
+  const { style } = pageFor(process.stderr);
+  process.stderr.write(
+    [
+      style.notable("No view of its own can be had here; the command runs in the workspace:"),
+      `  ${printable(reason)}`,
+      "  Absolute paths lead it to the real resources. `coffer doctor` tells more.",
+      "",
+    ].join("\n"),
+  );
+}
+
+/** Before the command starts: it must not take the real database for that of the plan. */
+function tellUnreached(call: Call, planId: string, ids: readonly string[]): void {
+  for (const id of ids) {
+    call.tell(`${printable(id)}: the command does not see this database as the plan has it.`);
+    call.tell("  If it connects to it, that is the real one. SQL works in the plan:");
+    call.suggest([`coffer sql ${quoted(planId)} ${quoted(id)}`, "run SQL in its sandbox"]);
+  }
+}
+
+function tellLimits(call: Call, result: PlanRunResult): void {
+  const { style, width } = pageFor(process.stderr);
+  const { outside, fixed, exitCode } = result;
+  if (outside !== null) for (const line of outsideLines(outside, style, width)) call.tell(line);
+  // Of interest only to whoever wonders why the command failed: most commands never go there.
+  if (fixed.length > 0 && exitCode !== 0)
+    call.tell(`It could only read ${fixed.map((path) => printable(path)).join(", ")}.`);
+}

@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { answerOf } from "./answers.ts";
+import { jobsIn, makeDatabase } from "./database.ts";
+import { coffer, type Home, makeHome, node, program, run } from "./coffer.ts";
+
+interface Opened {
+  readonly sandboxes: readonly { readonly resourceId: string; readonly strategyName: string }[];
+}
+
+/** The resources of a plan that is opened with these, as id and strategy. */
+function opened(home: Home, ...resources: readonly string[]): readonly (readonly string[])[] {
+  const args = resources.flatMap((resource) => ["-r", resource]);
+  const { sandboxes } = answerOf(home, ["open", "try", ...args]) as Opened;
+  return sandboxes.map(({ resourceId, strategyName }) => [resourceId, strategyName]);
+}
+
+test("reads every form of a RESOURCE, and gives each the last part of its path as id where that is free", () => {
+  const home = makeHome({
+    "site/a": "a\n",
+    "b/site/a": "a\n",
+    "one.txt": "1\n",
+    "odd:name/a": "a\n",
+    "data/a": "a\n",
+    "cofferdam.yaml": `
+resources:
+  named: { type: fs-directory, location: ./data, strategy: filesystem_copy }
+`,
+  });
+  const { project } = home;
+  makeDatabase(join(project, "app 1.db"));
+  const other = join(project, "b/site");
+  const given = ["named", "site", "filesystem_copy+dir:b/site", "file:./one.txt"];
+  expect(opened(home, ...given, "sqlite:./app 1.db", "copy_on_write+dir:./odd:name")).toEqual([
+    ["named", "filesystem_copy"],
+    ["site", "overlay"],
+    [other, "filesystem_copy"],
+    ["one.txt", "overlay"],
+    ["app 1.db", "transaction_rollback"],
+    ["odd:name", "copy_on_write"],
+  ]);
+  // The same things again are the same sandboxes, and are found by path and by type as well.
+  expect(opened(home, "./site", "dir:./b/site", "sqlite:app 1.db")).toHaveLength(6);
+  for (const name of [other, "./b/site", "dir:b/site"])
+    expect(answerOf(home, ["path", "try", name])).toMatchObject({ resourceId: other });
+});
+
+test("takes a path for a directory or file, also when it is a repository or a database", () => {
+  const home = makeHome({ "repo/.gitignore": "node_modules\n", "repo/node_modules/x": "x\n" });
+  const repository = join(home.project, "repo");
+  expect(run(home, "git", ["init", "-q", repository]).code).toBe(0);
+  const commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"];
+  expect(run(home, "git", ["-C", repository, "add", "."]).code).toBe(0);
+  expect(run(home, "git", ["-C", repository, ...commit]).code).toBe(0);
+  makeDatabase(join(home.project, "app.db"));
+  expect(opened(home, "repo", "app.db", "file:app.db")).toEqual([
+    ["repo", "overlay"],
+    ["app.db", "overlay"],
+  ]);
+  const { path } = answerOf(home, ["path", "try", "repo"]) as { path: string };
+  expect(run(home, "cat", [join(path, "node_modules/x")]).stdout).toBe("x\n");
+  const typed = answerOf(home, ["open", "git", "-r", "git:./repo"]) as Opened;
+  expect(typed.sandboxes).toMatchObject([{ resourceId: "repo", strategyName: "git_worktree" }]);
+});
+
+test("sandboxes a database by its path without any configuration, also for later processes elsewhere", () => {
+  const home = makeHome({ "file.txt": "text\n" });
+  const elsewhere = join(home.folder, "elsewhere");
+  mkdirSync(elsewhere);
+  const database = join(home.project, "app.db");
+  makeDatabase(database);
+  answerOf(home, ["open", "try", "-r", "sqlite:./app.db"]);
+  const script =
+    "UPDATE jobs SET name = 'eins' WHERE id = 1; INSERT INTO jobs VALUES (9007199254740993, 'two')";
+  expect(answerOf(home, ["sql", "try", "app.db", script])).toEqual({
+    ...{ planId: "try", resourceId: "app.db", changed: true },
+  });
+  expect(jobsIn(database)).toEqual(["1|one"]);
+  const asked = coffer(home, ["sql", "try", "app.db", "SELECT * FROM jobs", "-q"], {
+    cwd: elsewhere,
+  });
+  expect(asked).toMatchObject({
+    ...{ code: 0, stderr: "" },
+    stdout: "id                name\n1                 eins\n9007199254740993  two\n",
+  });
+  const json = coffer(home, ["sql", "try", "app.db", "select id from jobs where id > 1", "--json"]);
+  expect(json.stdout).toMatch(/"rows": \[\{"id":9007199254740993\}\]/);
+  expect(coffer(home, ["diff", "try", "-q"], { cwd: elsewhere }).stdout).toBe(
+    [
+      "app.db: 2 rows changed",
+      "  main.jobs  1 added, 1 modified",
+      "",
+      "main.jobs",
+      '  ~ 1  name: "one" → "eins"',
+      '  + 9007199254740993  id: 9007199254740993, name: "two"',
+      "",
+    ].join("\n"),
+  );
+  expect(answerOf(home, ["sql", "try", "app.db", "COMMIT"], 4)).toMatchObject({
+    error: { code: "DATABASE", data: { reason: "endsTransaction" } },
+  });
+  expect(answerOf(home, ["sql", "try", "app.db", "SELECT nothing FROM jobs"], 1)).toMatchObject({
+    error: { code: "DATABASE", data: { reason: "failed" } },
+  });
+  expect(answerOf(home, ["path", "try", "app.db"], 2)).toMatchObject({ error: { code: "USAGE" } });
+  answerOf(home, ["commit", "try"]);
+  expect(jobsIn(database)).toEqual(["1|eins", "9007199254740993|two"]);
+});
+
+test("takes SQL from a file and from the standard input as well", () => {
+  const home = makeHome({ "add.sql": "INSERT INTO jobs VALUES (2, 'two');\n" });
+  makeDatabase(join(home.project, "app.db"));
+  answerOf(home, ["open", "try", "-r", "sqlite:app.db"]);
+  answerOf(home, ["sql", "try", "sqlite:app.db", "--file", "add.sql"]);
+  const line = `echo "SELECT count(*) AS n FROM jobs" | "${node}" "${program}" sql -q try app.db`;
+  expect(run(home, "sh", ["-c", line])).toMatchObject({ code: 0, stdout: "n\n2\n", stderr: "" });
+  expect(answerOf(home, ["sql", "try", "app.db", "-f", "missing.sql"], 2)).toMatchObject({
+    error: { code: "USAGE" },
+  });
+});
+
+test.for([
+  ["dirr:./site", "Did you mean dir?"],
+  ["postgres:orders", "Add it under connections"],
+  ["", "A RESOURCE is"],
+] as const)(
+  "refuses the RESOURCE %j as a wrong call and says what is right",
+  ([resource, hint]) => {
+    const home = makeHome();
+    const { error } = answerOf(home, ["open", "try", "-r", resource], 2) as {
+      error: { code: string; hint: string };
+    };
+    expect(error.code).toBe("USAGE");
+    expect(error.hint).toContain(hint);
+    expect(existsSync(join(home.stateDirectory, "plans", "try"))).toBe(false);
+  },
+);

@@ -1,0 +1,205 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { answerOf } from "./answers.ts";
+import { type Home, coffer, makeHome, run } from "./coffer.ts";
+
+const FILES = { "site/a.txt": "a\n", "site/b.txt": "b\n", "site/docs/c.txt": "c\n" };
+
+function open(home: Home, ...resources: readonly string[]): void {
+  const given = resources.flatMap((resource) => ["-r", resource]);
+  answerOf(home, ["open", "try", ...given]);
+}
+
+const workspace = (home: Home, resource = "site"): string =>
+  (answerOf(home, ["path", "try", resource]) as { path: string }).path;
+
+interface Diff {
+  readonly sandboxes: readonly { readonly changes: readonly { readonly path: string }[] }[];
+}
+
+const changed = (home: Home): string[] =>
+  (answerOf(home, ["diff", "try"]) as Diff).sandboxes.flatMap(({ changes }) =>
+    changes.map(({ path }) => path),
+  );
+
+test("takes single edits back, by the path of the diff and by that of the user, and keeps the rest", () => {
+  const home = makeHome(FILES);
+  open(home, "filesystem_copy+dir:./site");
+  const at = workspace(home);
+  for (const name of ["a.txt", "b.txt", "docs/c.txt"]) appendFileSync(join(at, name), "more\n");
+  mkdirSync(join(at, "new"));
+  writeFileSync(join(at, "new/d.txt"), "d\n");
+  expect(answerOf(home, ["drop", "try", "a.txt", "site/docs"])).toEqual({
+    planId: "try",
+    dropped: [
+      { resourceId: "site", path: "a.txt" },
+      { resourceId: "site", path: "docs/c.txt" },
+    ],
+  });
+  expect(changed(home)).toEqual(["b.txt", "new", "new/d.txt"]);
+  const told = coffer(home, ["drop", "try", "./new"]);
+  expect(told).toMatchObject({ code: 0, stdout: "" });
+  expect(told.stderr).toContain("Took back 2 edits in the plan try: new, new/d.txt.");
+  expect(told.stderr).toContain("coffer commit try");
+  answerOf(home, ["commit", "try"]);
+  expect(readFileSync(join(home.project, "site/b.txt"), "utf8")).toBe("b\nmore\n");
+  expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe("a\n");
+});
+
+test("takes both ends of a rename back, whichever is named", () => {
+  const home = makeHome(FILES);
+  open(home, "filesystem_copy+dir:./site");
+  for (const end of ["a.txt", "moved.txt"]) {
+    const at = workspace(home);
+    renameSync(join(at, "a.txt"), join(at, "moved.txt"));
+    expect(answerOf(home, ["drop", "try", end])).toMatchObject({
+      dropped: expect.arrayContaining([
+        { resourceId: "site", path: "a.txt" },
+        { resourceId: "site", path: "moved.txt" },
+      ]) as unknown,
+    });
+    expect(changed(home)).toEqual([]);
+  }
+});
+
+test("asks which resource is meant where several have the path, and takes RESOURCE:PATH", () => {
+  const home = makeHome({ "one/x.txt": "1\n", "two/x.txt": "2\n" });
+  open(home, "filesystem_copy+dir:./one", "filesystem_copy+dir:./two");
+  for (const id of ["one", "two"]) appendFileSync(join(workspace(home, id), "x.txt"), "more\n");
+  expect(answerOf(home, ["drop", "try", "x.txt"], 2)).toMatchObject({ error: { code: "USAGE" } });
+  expect(answerOf(home, ["drop", "try", "two:x.txt"])).toMatchObject({
+    dropped: [{ resourceId: "two", path: "x.txt" }],
+  });
+  expect(answerOf(home, ["drop", "try", "x.txt"])).toMatchObject({
+    dropped: [{ resourceId: "one", path: "x.txt" }],
+  });
+});
+
+test("refuses a path without an edit, and takes nothing back then", () => {
+  const home = makeHome(FILES);
+  open(home, "filesystem_copy+dir:./site");
+  appendFileSync(join(workspace(home), "a.txt"), "more\n");
+  for (const command of [
+    ["drop", "try", "a.txt", "b.txt"],
+    ["resolve", "try", "b.txt", "--mine"],
+  ])
+    expect(answerOf(home, command, 1)).toMatchObject({
+      error: {
+        code: "SANDBOX_PATH",
+        data: { path: "b.txt", reason: "unchanged" },
+        hint: "`coffer diff try --name-only` lists what is.",
+      },
+    });
+  expect(changed(home)).toEqual(["a.txt"]);
+  expect(answerOf(home, ["drop", "try"], 2)).toMatchObject({ error: { code: "USAGE" } });
+});
+
+test.each([
+  ["mine", "ours\n"],
+  ["theirs", "theirs\n"],
+] as const)("settles a conflict for --%s with the command that its hint shows", (how, content) => {
+  const home = makeHome(FILES);
+  open(home, "filesystem_copy+dir:./site");
+  const real = join(home.project, "site/a.txt");
+  writeFileSync(join(workspace(home), "a.txt"), "ours\n");
+  writeFileSync(join(workspace(home), "b.txt"), "ours\n");
+  writeFileSync(real, "theirs\n");
+  const { error } = answerOf(home, ["commit", "try"], 3) as { error: { hint: string } };
+  const [, words = ""] = /`coffer (resolve try a\.txt --mine)`/.exec(error.hint) ?? [];
+  expect(words).not.toBe("");
+  expect(error.hint).toContain("--theirs or --merge");
+  const args = words.replace("--mine", `--${how}`).split(" ");
+  expect(answerOf(home, args)).toEqual({
+    planId: "try",
+    how,
+    resolved: [{ resourceId: "site", paths: ["a.txt"] }],
+  });
+  answerOf(home, ["commit", "try"]);
+  expect(readFileSync(real, "utf8")).toBe(content);
+  expect(readFileSync(join(home.project, "site/b.txt"), "utf8")).toBe("ours\n");
+});
+
+test("refuses a merge without a common ancestor, says what to do, and wants exactly one side", () => {
+  const home = makeHome(FILES);
+  open(home, "filesystem_copy+dir:./site");
+  writeFileSync(join(workspace(home), "a.txt"), "ours\n");
+  writeFileSync(join(home.project, "site/a.txt"), "theirs\n");
+  expect(answerOf(home, ["resolve", "try", "a.txt", "--merge"], 3)).toMatchObject({
+    error: {
+      code: "SANDBOX_CONFLICT",
+      data: { conflicts: [{ path: "a.txt", reason: "noAncestor" }] },
+      hint: expect.stringContaining("coffer resolve try a.txt --mine") as string,
+    },
+  });
+  for (const flags of [[], ["--mine", "--theirs"]])
+    expect(answerOf(home, ["resolve", "try", "a.txt", ...flags], 2)).toMatchObject({
+      error: { code: "USAGE" },
+    });
+});
+
+test("merges both sides into the sandbox where the resource keeps its base", () => {
+  const text = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join("");
+  const home = makeHome({
+    "site/a.txt": text,
+    "cofferdam.yaml":
+      "resources:\n  site:\n    type: fs-directory\n    location: ./site\n    strategy: filesystem_copy\n    properties: { base: keep }\n",
+  });
+  open(home, "site");
+  appendFileSync(join(workspace(home), "a.txt"), "bottom\n");
+  writeFileSync(join(home.project, "site/a.txt"), `top\n${text}`);
+  const told = coffer(home, ["resolve", "try", "a.txt", "--merge"]);
+  expect(told).toMatchObject({ code: 0 });
+  expect(told.stderr).toContain("coffer diff try");
+  expect(readFileSync(join(workspace(home), "a.txt"), "utf8")).toBe(`top\n${text}bottom\n`);
+  answerOf(home, ["commit", "try"]);
+  expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe(`top\n${text}bottom\n`);
+});
+
+test("points to the checkout, not to resolve, where edits there stand in the way", () => {
+  const home = makeHome(FILES);
+  rmSync(join(home.project, "site/docs"), { recursive: true });
+  const git = (...args: readonly string[]): void => {
+    const settings = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+    const { code, stderr } = run(home, "git", ["-C", "site", ...settings, ...args]);
+    if (code !== 0) throw new Error(stderr);
+  };
+  git("init", "-q");
+  git("add", "-A");
+  git("commit", "-qm", "first");
+  open(home, "git:./site");
+  writeFileSync(join(workspace(home), "a.txt"), "ours\n");
+  writeFileSync(join(home.project, "site/a.txt"), "dirty\n");
+  const { error } = answerOf(home, ["commit", "try"], 3) as { error: { hint: string } };
+  expect(error.hint).toContain("stash");
+  expect(error.hint).not.toContain("resolve");
+});
+
+test("merges what a command did with what others did to the file after it", () => {
+  const text = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join("");
+  const home = makeHome({ "site/a.txt": text });
+  const args = [
+    "-p",
+    "try",
+    "-r",
+    "./site",
+    "--keep",
+    "--",
+    "sh",
+    "-c",
+    "echo bottom >> site/a.txt",
+  ];
+  expect(coffer(home, ["run", ...args])).toMatchObject({ code: 0 });
+  writeFileSync(join(home.project, "site/a.txt"), `top\n${text}`);
+  answerOf(home, ["commit", "try"], 3);
+  answerOf(home, ["resolve", "try", "a.txt", "--merge"]);
+  answerOf(home, ["commit", "try"]);
+  expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe(`top\n${text}bottom\n`);
+});
