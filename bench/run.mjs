@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,6 +10,7 @@ import { measureMemory } from "./memory.mjs";
 import { measurePlans } from "./plans.mjs";
 import { measureResolution } from "./resolution.mjs";
 import { renderReport } from "./report.mjs";
+import { sectionOf, withSection } from "./section.mjs";
 import { makeSandbox, openBench } from "./sandbox.mjs";
 import { makeRepository, makeTree, makeTwentyEdits } from "./trees.mjs";
 
@@ -184,9 +185,14 @@ try {
     node: process.version,
   };
   const report = { machine, sizes, rounds, bulk, times: times.list(), plans, memory, resolution };
-  writeFileSync(join(values.out, "benchmarks.json"), `${JSON.stringify(report, null, 2)}\n`);
-  const text = renderReport(report, times);
-  writeFileSync(join(values.out, "benchmarks.md"), text);
+  // What other runs have measured stays.
+  const [data, page] = ["benchmarks.json", "benchmarks.md"].map((name) => join(values.out, name));
+  const { databases, commands } = existsSync(data) ? JSON.parse(readFileSync(data, "utf8")) : {};
+  writeFileSync(data, `${JSON.stringify({ ...report, databases, commands }, null, 2)}\n`);
+  const before = existsSync(page) ? readFileSync(page, "utf8") : "";
+  const others = ["Databases", "Commands"].flatMap((title) => sectionOf(before, title) ?? []);
+  const text = others.reduce(withSection, renderReport(report, times));
+  writeFileSync(page, text);
   process.stdout.write(text);
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,55 @@
+import { BY_HAND } from "./database-kinds.mjs";
+
+/** The numbers of databases as the last section of the page. */
+export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
+  const [smallest, largest] = [sizes[0], sizes.at(-1)];
+  const kinds = Object.keys(BY_HAND).filter((kind) => syncs[`${kind} disk`] !== undefined);
+  const rows = kinds.flatMap((kind) =>
+    ["disk", "memory"].map((place) => commitRow(kind, place, syncs, times)),
+  );
+  return [
+    "## Databases",
+    "",
+    `Made by \`npm run bench:databases\`: medians of ${rounds} rounds, all of one kind in one run, in turn.`,
+    "",
+    "### Commit of 20 rows",
+    "",
+    "`COMMIT` is that of the same transaction by the server's own client. A sandbox's commit is all of `commit()`: the",
+    "records of the plan, the log applied and checked row by row, both phases. Of our own syncs the table has how many",
+    "there are, how many of them have to wait for one before, and the time with one under way. In memory, where a sync",
+    "costs nothing, the server and our records lie in `/dev/shm`: what is left there is everything but the disk.",
+    "",
+    "| database | on | `COMMIT` | by hand | sandbox | over `COMMIT` | our syncs | in order | waiting for them |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...rows,
+    "",
+    `By hand is ${kinds.map((kind) => `${BY_HAND[kind]} (${kind})`).join(", ")}.`,
+    "",
+    `### ${changed} changed rows in tables of ${smallest} and ${largest}`,
+    "",
+    "| database | call | small table | large table | large against small |",
+    "| --- | --- | --- | --- | --- |",
+    ...kinds.flatMap((kind) =>
+      ["write", "diff", "commit", "undoCommit"].map((action) => {
+        const [small, large] = [
+          times.get(kind, action, smallest),
+          times.get(kind, action, largest),
+        ];
+        return `| ${kind} | ${action} | ${ms(small)} | ${ms(large)} | ${(large / small).toFixed(2)} times |`;
+      }),
+    ),
+    "",
+  ].join("\n");
+}
+
+function commitRow(kind, place, syncs, times) {
+  const of = (subject) => times.get(`${kind} ${place}`, subject, 20);
+  const [plain, byHand, ours] = [of("plain"), of("byHand"), of("ours")];
+  const { count, ordered, waitedMs } = syncs[`${kind} ${place}`];
+  const cells = [ms(plain), ms(byHand), ms(ours), ms(ours - plain), count, ordered, ms(waitedMs)];
+  return `| ${kind} | ${place} | ${cells.join(" | ")} |`;
+}
+
+function ms(value) {
+  return value < 10 ? `${value.toFixed(2)} ms` : `${value.toFixed(1)} ms`;
+}
