@@ -1,11 +1,10 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { copyIndex } from "./copy-index.ts";
 import { readFlags, stagedPaths } from "./checkout-state.ts";
 import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type OwnLock, holdsLock, publishLock, releaseLock, takeLock } from "./own-lock.ts";
-import { inRepository } from "./repository.ts";
 import { type Site, privately } from "./site.ts";
 
 /** The lock of the user's index that a transaction takes. */
@@ -65,10 +64,11 @@ async function write(
   wanted: readonly RawChange[],
 ): Promise<void> {
   const { repository } = site;
-  const { env, ...rest } = inRepository(repository);
-  const call = { ...rest, env: { ...env, GIT_INDEX_FILE: draft } };
+  // Git may look at files again when it writes an index, with filters: never with those of the repository.
+  const call = privately(site, { index: draft, files: repository.root });
   const flags = await readFlags(git, site, wanted);
   copyIndex(`${repository.gitDirectory}/index`, draft);
+  showSharedIndexes(site);
   const zero = "0".repeat(repository.objectFormat === "sha256" ? 64 : 40);
   // Removals first: a folder may become a file.
   const removals = wanted.flatMap(({ path, after }) =>
@@ -91,8 +91,14 @@ async function write(
     await git.run(["update-index", "-z", flag, "--stdin"], { ...call, input });
   }
   // Says 1 for files that the user has edited: they stay as they are.
-  await git.ask(["update-index", "-q", "--refresh"], {
-    ...privately(site, { index: draft, files: repository.root }),
-    accept: [0, 1],
-  });
+  await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
+}
+
+/** A split index is only the newer part of one; git looks for the other part in the git directory it is given. */
+function showSharedIndexes({ repository, privateGit }: Site): void {
+  for (const name of readdirSync(repository.gitDirectory)) {
+    if (!name.startsWith("sharedindex.")) continue;
+    rmSync(`${privateGit}/${name}`, { force: true });
+    symlinkSync(`${repository.gitDirectory}/${name}`, `${privateGit}/${name}`);
+  }
 }

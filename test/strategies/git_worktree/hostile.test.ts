@@ -55,11 +55,12 @@ test("no hook, filter, driver, monitor or setting of a hostile repository runs (
     await (await sandbox.diff()).text();
     await sandbox.checkpoint("kept");
     await sandbox.restoreCheckpoint("kept");
-    // A merge, so that drivers would be asked.
+    // A merge, so that drivers would be asked, and an index so old that git trusts no entry without a look at the file.
     const theirs = `printf 'one\\ntwo\\nthree\\nfour\\nFIVE\\n' > a.txt; git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c include.path=/dev/null`;
     shell(
       root,
-      `${theirs} -c filter.evil.process= -c filter.evil.clean= -c filter.evil.required=false -c commit.gpgSign=false commit -qam theirs; rm -f ${markers}/*`,
+      `${theirs} -c filter.evil.process= -c filter.evil.clean= -c filter.evil.required=false -c commit.gpgSign=false commit -qam theirs
+       touch -d 2001-01-01 .git/index; rm -f ${markers}/*`,
     );
     await sandbox.commit({ message: "mine" });
     await sandbox.rollback();
