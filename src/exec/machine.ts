@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { homedir, release, tmpdir } from "node:os";
 import { displayPath, isTextPath } from "../model/byte-path.ts";
 import { readMountTable } from "../platform/mount-table.ts";
 import { listeningSockets } from "./listening-sockets.ts";
@@ -8,7 +8,7 @@ import type { RealMount, ViewRequest } from "./view.ts";
 /** What a view has to know of the machine and of who runs the command. */
 export function inspectForView(): Pick<
   ViewRequest,
-  "isRoot" | "home" | "temporary" | "mounts" | "sockets"
+  "isRoot" | "home" | "temporary" | "mounts" | "sockets" | "canSpareSyncs"
 > {
   return {
     isRoot: process.geteuid?.() === 0,
@@ -16,7 +16,13 @@ export function inspectForView(): Pick<
     temporary: [...new Set([tmpdir(), "/tmp", "/var/tmp"].flatMap((path) => folderAt(path) ?? []))],
     mounts: realMounts(),
     sockets: listeningSockets(),
+    canSpareSyncs: isAtLeast(release(), 5, 10),
   };
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [first = 0, second = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  return first > major || (first === major && second >= minor);
 }
 
 /** The folder itself, links resolved; null where there is none, or where it is the root of everything. */

@@ -27,6 +27,8 @@ export interface ViewRequest {
   readonly mounts: readonly RealMount[];
   /** Paths of sockets that somebody listens on. */
   readonly sockets: readonly string[];
+  /** Whether the kernel can leave a layer that is thrown away unsynced. */
+  readonly canSpareSyncs: boolean;
 }
 
 /** How a view is built: steps for the script, and what has to be on disk before. */
@@ -136,7 +138,9 @@ class ClosedView {
   #layer(path: string, target: string, isRoot = true): [string, string, string] {
     const folder = join(this.#request.folder, String(this.#layers.length));
     this.#layers.push({ at: path, upper: join(folder, "upper"), folder });
-    return [folder, isRoot ? ROOT_OPTIONS : USER_OPTIONS, target];
+    const options = isRoot ? ROOT_OPTIONS : USER_OPTIONS;
+    // Else the end of the mount waits for everything that anybody has written to the disk.
+    return [folder, this.#request.canSpareSyncs ? `volatile,${options}` : options, target];
   }
 
   #otherMounts(): RealMount[] {

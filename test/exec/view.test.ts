@@ -49,6 +49,23 @@ it("writes outside the plan are thrown away and listed", async () => {
   expect(readdirSync(home).toSorted()).toEqual([".local", "notes.txt", "project"]);
 });
 
+it("nothing waits for the disk because of what is thrown away", async () => {
+  const { home, project, run } = await openExecSite();
+  const mounts = (await run("cat /proc/self/mounts")).stdout.trim().split("\n").toReversed();
+  /** The options of the mount that a path lies in; the last of several at one place is seen. */
+  const optionsAt = (path: string): string => {
+    const around = mounts.map((line) => line.split(" ")).filter(([, at = ""]) => isIn(path, at));
+    const [found] = around.toSorted(([, a = ""], [, b = ""]) => b.length - a.length);
+    return found?.[3] ?? "";
+  };
+  expect(optionsAt(home)).toContain("volatile");
+  expect(optionsAt(project)).not.toContain("volatile");
+});
+
+function isIn(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
 it("with outside read-only such writes fail, and the sandbox takes its own", async () => {
   const { home, plan, run } = await openExecSite();
   const denied = join("/etc", "made-by-a-test");
