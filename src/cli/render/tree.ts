@@ -50,8 +50,10 @@ function place(root: Folder, change: ShownChange): void {
 
 function linesOf(folder: Folder, indent: string, page: Page): string[] {
   const { style, width } = page;
-  const shown = folder.changes.slice(0, SHOWN_IN_A_FOLDER);
-  const left = folder.changes.slice(SHOWN_IN_A_FOLDER);
+  const own = ownChanges(folder);
+  const others = folder.changes.filter((change) => own.get(nameOf(change)) !== change);
+  const shown = others.slice(0, SHOWN_IN_A_FOLDER);
+  const left = others.slice(SHOWN_IN_A_FOLDER);
   const count = folder.folders.size + shown.length + (left.length > 0 ? 1 : 0);
   let at = 0;
   const branch = (): readonly [string, string] => {
@@ -60,10 +62,13 @@ function linesOf(folder: Folder, indent: string, page: Page): string[] {
   };
   const lines: string[] = [];
   for (const [name, inside] of folder.folders) {
-    const [first, others] = branch();
-    const [path, last] = onlyWay(name, inside);
-    lines.push(`${style.dim(indent + first)}${shortened(`${path}/`, width - indent.length - 4)}`);
-    lines.push(...linesOf(last, indent + others, page));
+    const [first, below] = branch();
+    const room = width - indent.length - 4;
+    const change = own.get(name);
+    const [path, last] = change === undefined ? onlyWay(name, inside) : [name, inside];
+    const line =
+      change === undefined ? shortened(`${path}/`, room) : changeLine(change, style, room, "");
+    lines.push(style.dim(indent + first) + line, ...linesOf(last, indent + below, page));
   }
   for (const change of shown) {
     const [first] = branch();
@@ -77,6 +82,17 @@ function linesOf(folder: Folder, indent: string, page: Page): string[] {
     lines.push(style.dim(indent + first) + more);
   }
   return lines;
+}
+
+/** What happened to the folders themselves in which something is changed, by name: told where they stand. */
+function ownChanges({ folders, changes }: Folder): Map<string, ShownChange> {
+  const found = changes.filter(({ path }) => path.endsWith("/"));
+  const pairs = found.map((change) => [nameOf(change), change] as const);
+  return new Map(pairs.filter(([name]) => folders.has(name)));
+}
+
+function nameOf({ path }: ShownChange): string {
+  return path.replace(/\/$/, "");
 }
 
 /** A folder with nothing but one folder in it stands on the same line. */
