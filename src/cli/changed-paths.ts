@@ -1,6 +1,7 @@
 import { relative, resolve } from "node:path";
 import { SandboxPathError } from "../light.ts";
 import type { Change, PathInput, PlanDiff } from "../index.ts";
+import { isAtOrBelow } from "./is-at-or-below.ts";
 import type { KnownPlan } from "./open-plan.ts";
 import { findMember } from "./resource-argument.ts";
 import { usageError } from "./usage-error.ts";
@@ -71,9 +72,16 @@ function ownPath({ sandboxes }: KnownPlan, resourceId: string, text: string): st
 
 /** A path as it stands in a diff: as it was given, and as it lies below the resource. */
 export function within(text: string, location: string): string[] {
-  const below = relative(location, resolve(text));
-  const own = plain(text);
-  return below.startsWith("..") ? [own] : [own, below];
+  const [own, at] = [plain(text), resolve(text)];
+  const below = isInside(at, location) ? [relative(location, at)] : [];
+  // A dot is where the user stands, which may be a part of the resource, or a folder around it.
+  if (own !== "") return [own, ...below];
+  return isInside(location, at) ? [""] : below;
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith("../");
 }
 
 function plain(text: string): string {
@@ -81,10 +89,6 @@ function plain(text: string): string {
     .replace(/^(?:\.\/)+/, "")
     .replace(/\/+$/, "")
     .replace(/^\.$/, "");
-}
-
-function isAtOrBelow(path: string, folder: string): boolean {
-  return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
 /** The exact bytes where the name on the screen is not all of it. */

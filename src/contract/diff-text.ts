@@ -17,16 +17,11 @@ export async function renderText(
   content: ContentReader,
   options: { readonly paths?: readonly string[]; readonly context?: number } = {},
 ): Promise<string> {
-  const wanted = options.paths;
+  const wanted = options.paths?.map((path) => (path === "" ? "" : `${path}/`));
   const parts: string[] = [];
   for (const change of changes) {
-    if (
-      wanted !== undefined &&
-      !wanted.some((path) => change.path === path || change.path.startsWith(`${path}/`))
-    ) {
-      continue;
-    }
-    parts.push(await renderChange(change, content, options.context ?? 3));
+    const isWanted = wanted?.some((folder) => `${change.path}/`.startsWith(folder)) ?? true;
+    if (isWanted) parts.push(await renderChange(change, content, options.context ?? 3));
   }
   return parts.join("");
 }

@@ -54,6 +54,31 @@ test("takes single edits back, by the path of the diff and by that of the user, 
   expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe("a\n");
 });
 
+test("a dot is where the user stands: a part of the resource, all of it, or nothing of it", () => {
+  const home = makeHome({ ...FILES, "elsewhere/x.txt": "x\n" });
+  open(home, "filesystem_copy+dir:./site");
+  const at = workspace(home);
+  for (const name of ["a.txt", "docs/c.txt"]) appendFileSync(join(at, name), "more\n");
+  const standing = (folder: string, ...args: readonly string[]) =>
+    coffer(home, [...args, "-q"], { cwd: join(home.project, folder) });
+  const shown = (folder: string): string =>
+    standing(folder, "diff", "try", "--name-only", "site", ".").stdout;
+  expect(["", "site", "site/docs", "elsewhere"].map(shown)).toEqual([
+    "a.txt\ndocs/c.txt\n",
+    "a.txt\ndocs/c.txt\n",
+    "docs/c.txt\n",
+    "",
+  ]);
+  const patch = standing("site", "diff", "try", "--patch", "site", ".").stdout;
+  expect(patch.match(/^\+more$/gm)).toHaveLength(2);
+  expect(standing("elsewhere", "drop", "try", ".").code).not.toBe(0);
+  expect(changed(home)).toEqual(["a.txt", "docs/c.txt"]);
+  expect(standing("site/docs", "drop", "try", ".").code).toBe(0);
+  expect(changed(home)).toEqual(["a.txt"]);
+  expect(standing("site", "drop", "try", ".").code).toBe(0);
+  expect(changed(home)).toEqual([]);
+});
+
 test("takes both ends of a rename back, whichever is named", () => {
   const home = makeHome(FILES);
   open(home, "filesystem_copy+dir:./site");

@@ -1,5 +1,6 @@
 import type { DiffView } from "../../index.ts";
 import type { Page } from "../call.ts";
+import { isAtOrBelow } from "../is-at-or-below.ts";
 import { printable, shortened } from "./printable.ts";
 import { markOf } from "./shown-change.ts";
 
@@ -59,9 +60,7 @@ export async function renderRows(
 
 /** Whether a path is one of the wanted ones, or below one. */
 export function isWanted(path: string, paths: readonly string[] | undefined): boolean {
-  return (
-    paths === undefined || paths.some((wanted) => path === wanted || path.startsWith(`${wanted}/`))
-  );
+  return paths === undefined || paths.some((wanted) => isAtOrBelow(path, wanted));
 }
 
 /** Nothing is cut off: a value that is too long goes on in the next line. */

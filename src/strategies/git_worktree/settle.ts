@@ -10,6 +10,7 @@ import {
   toBytePath,
 } from "../../model/byte-path.ts";
 import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/beneath.ts";
+import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
 import type { OpenSite } from "./git-commit.ts";
@@ -29,7 +30,7 @@ export async function dropPaths(
   raw: readonly RawChange[],
   paths: readonly RelativePath[],
 ): Promise<void> {
-  const dropped = selected(raw, paths);
+  const dropped = selectChanges(raw, paths);
   const root = worktreePath(site);
   for (const { path, before } of dropped) if (before === null) removeNew(root, path);
   const old = dropped.flatMap(({ path, before }) => (before === null ? [] : [path]));
@@ -95,7 +96,7 @@ export async function resolvePaths(
   paths: readonly RelativePath[],
   how: Resolution,
 ): Promise<void> {
-  selected(raw, paths);
+  selectChanges(raw, paths);
   for (let round = 0; round < ROUNDS; round++) {
     const conflict = await findConflict();
     const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
@@ -137,12 +138,4 @@ function selectable(raw: readonly RawChange[], paths: readonly RelativePath[]): 
   return raw.flatMap(({ path }) =>
     paths.some((at) => isWithin(path, at) || isWithin(at, path)) ? path : [],
   );
-}
-
-/** The changes at these paths and below them. */
-function selected(raw: readonly RawChange[], paths: readonly RelativePath[]): RawChange[] {
-  for (const path of paths) {
-    if (!raw.some((change) => isWithin(change.path, path))) throw pathError(path, "unchanged");
-  }
-  return raw.filter((change) => paths.some((path) => isWithin(change.path, path)));
 }

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { Resolution } from "../../contract/strategy.ts";
 import { type BytePath, type RelativePath, ancestorsOf, isWithin } from "../../model/byte-path.ts";
-import { pathError } from "../beneath.ts";
 import { type TreeConflict, checkConflicts, lookUpReal } from "../conflicts.ts";
+import { selectChanges } from "../select-changes.ts";
 import type { TreeChange } from "../tree-change.ts";
 import { type TreeEntry, sameAttributes } from "../tree-entry.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
@@ -24,7 +24,7 @@ export async function dropPaths(
 ): Promise<void> {
   await workspace.quiesce(place, "checkpoint");
   const { changes } = await workspace.changes(place);
-  await takeBack(workspace, place, changes, selected(changes, paths));
+  await takeBack(workspace, place, changes, selectChanges(listed(changes), paths));
 }
 
 async function takeBack(
@@ -113,7 +113,7 @@ export async function resolvePaths(
   how: Resolution,
 ): Promise<void> {
   const { workspace, changes } = parts;
-  const wanted = new Set(selected(changes, paths).map(({ path }) => path));
+  const wanted = new Set(selectChanges(listed(changes), paths).map(({ path }) => path));
   const checked = await checkConflicts(place, changes, await workspace.baseCheck(place));
   const conflicts = checked.conflicts.filter(({ change }) => wanted.has(change.path));
   if (conflicts.length === 0) return;
@@ -162,11 +162,7 @@ async function writeMerged(
   }
 }
 
-/** The listed changes at these paths and below them. */
-function selected(changes: readonly TreeChange[], paths: readonly RelativePath[]): TreeChange[] {
-  const listed = changes.filter(({ implied }) => implied !== true);
-  for (const path of paths) {
-    if (!listed.some((change) => isWithin(change.path, path))) throw pathError(path, "unchanged");
-  }
-  return listed.filter((change) => paths.some((path) => isWithin(change.path, path)));
+/** Changes that only follow from others are nobody's to choose. */
+function listed(changes: readonly TreeChange[]): TreeChange[] {
+  return changes.filter(({ implied }) => implied !== true);
 }
