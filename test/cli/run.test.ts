@@ -3,6 +3,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { openCofferdam } from "../../src/index.ts";
+import { answerOf } from "./answers.ts";
 import { type Home, coffer, makeHome, node, program, run } from "./coffer.ts";
 import { KEYS, startInTerminal } from "./pseudo-terminal.ts";
 
@@ -199,4 +201,25 @@ it("a run that is killed leaves no process, and its edits are in the plan", asyn
   expect(coffer(home, ["commit", "up"]).code).toBe(0);
   expect(fileOf(home)).toBe("new\n");
   expect(readdirSync(join(home.stateDirectory, "runs"))).toEqual([]);
+});
+
+it("of a run that is killed and would have been discarded, nobody keeps anything", async () => {
+  const home = makeHome();
+  const script = `${EDIT}; echo ready; sleep 60`;
+  const child = spawn(node, [program, "run", "-p", "up", "--discard", "--", "sh", "-c", script], {
+    cwd: home.project,
+    env: home.env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await new Promise((resolve) => void child.stdout.once("data", resolve));
+  const ended = new Promise((resolve) => void child.once("close", resolve));
+  child.kill("SIGKILL");
+  await ended;
+  {
+    await using cofferdam = await openCofferdam({ ...home, config: false });
+    const { abandoned } = await cofferdam.cleanupAbandoned({ idleMs: 0 });
+    expect(abandoned).toMatchObject([{ planId: "up" }]);
+  }
+  expect(answerOf(home, ["list"])).toEqual([]);
+  expect(fileOf(home)).toBe("text\n");
 });

@@ -49,8 +49,8 @@ async function openPlan(call: Call, cofferdam: Cofferdam): Promise<{ plan: Plan;
   const parsed = wanted.map((text) => parseResource(text, cofferdam.config));
   const resources = namedResources(parsed, await cofferdam.list(planId));
   const plan = await withProgress(call, "Making sandboxes", cofferdam.plan(planId, resources));
-  // Whatever happens to this process, the plan is there to be looked at.
-  await plan.keep();
+  // Whatever happens to this process, the plan is there to be looked at; unless nobody wants to.
+  if (!isNew || !call.flag("discard")) await plan.keep();
   return { plan, isNew };
 }
 
