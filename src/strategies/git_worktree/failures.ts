@@ -26,17 +26,20 @@ export function conflictError(
   const messages = {
     merge: "The branch changed the same lines",
     checkout: "Edits in the checkout stand in the way",
+    locked: "Another git is at work in the repository",
   };
   const hints = {
     merge:
       'Merge the branch in the worktree (getPath) and resolve what conflicts there, or resolve(paths, "mine" | "theirs"), then commit again.',
     checkout: "Commit, stash or move these edits away, then commit again.",
+    locked: "Commit again when it has ended; if none runs any more, remove its lock first.",
   };
+  const told = conflicts.every(({ reason }) => reason === "locked") ? "locked" : what;
   return new SandboxConflictError(
-    `${messages[what]}: ${names.join(", ")}${more}; nothing was published`,
+    `${messages[told]}: ${names.join(", ")}${more}; nothing was published`,
     {
       operation: "commit",
-      hint: hints[what],
+      hint: hints[told],
       data: {
         ...UNTOUCHED,
         failedPath: names[0] ?? null,
