@@ -19,6 +19,10 @@ able=
 own_path=\${PATH-}
 PATH=\${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin
 export LIBMOUNT_FORCE_MOUNT2=always
+# In a language of its own each of them would read a dozen files first.
+had_language=\${LC_ALL+yes}
+own_language=\${LC_ALL-}
+export LC_ALL=C
 while [ "$1" != run ]; do
   step=$1; shift
   case $step in
@@ -60,6 +64,7 @@ done
 cd -- "$2"
 shift 2
 unset LIBMOUNT_FORCE_MOUNT2
+if [ -n "$had_language" ]; then LC_ALL=$own_language; else unset LC_ALL; fi
 PATH=$own_path
 printf 'ready\\0' >&3
 exec 2>&4 3>&- 4>&-

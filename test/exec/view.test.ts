@@ -90,6 +90,16 @@ it("a command sees neither the state of the engine nor the processes of others",
   expect((await run(`[ -e /proc/${process.pid} ] || echo none`)).stdout).toBe("none\n");
 });
 
+it("a command has the variables that it was given, and no others", async () => {
+  const { run } = await openExecSite();
+  for (const language of [{}, { LC_ALL: "" }, { LC_ALL: "C.UTF-8" }]) {
+    const env = { PATH: "/usr/bin:/bin", ...language };
+    const { stdout } = await run("exec env -u PWD -u OLDPWD -u _ -u SHLVL", { env });
+    const wanted = Object.entries({ COFFERDAM_PLAN: "plan", ...env }).map((pair) => pair.join("="));
+    expect(stdout.trim().split("\n").toSorted()).toEqual(wanted.toSorted());
+  }
+});
+
 it("what a command leaves running ends with it", async () => {
   const { run } = await openExecSite();
   const mark = `86399.${process.pid}`;
