@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Sandbox, SandboxStatus } from "../../src/index.ts";
@@ -214,7 +214,7 @@ it("leaves work alone whose owner is alive (R224)", async () => {
     ref: sandbox.ref,
     calls: [["commit"]],
   });
-  await until(() => listing(site.data).some((line) => line.startsWith("made/new")));
+  await until(() => existsSync(join(site.data, "made/new")));
   const before = [takeOracle(site.data), listing(stateDirectory)];
   const patient = await reopenSite(site);
   expect(patient.coffer.opening.recovery).toMatchObject({

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/index.ts";
@@ -20,7 +20,7 @@ async function interrupt(
   const child = await startActing({ options: { stateDirectory }, ref: sandbox.ref, calls: [call] });
   const status = call[0] === "commit" ? "COMMITTING" : "ROLLING_BACK";
   const record = join(stateDirectory, "plans");
-  await until(() => listing(record).length > 0 && isAt(record, status, step, stateDirectory));
+  await until(() => isAt(record, status, step, stateDirectory));
   child.process.kill(signal);
   await new Promise((resolve) => setTimeout(resolve, 50));
   rmSync(marker);
@@ -31,9 +31,9 @@ async function interrupt(
 function isAt(records: string, status: string, step: string, stateDirectory: string): boolean {
   const { stdout } = spawnGrep(status, records);
   if (step === "rollback") return stdout !== "";
-  const tx = listing(join(stateDirectory, "tx"));
-  const wanted = step === "apply" ? "/decision" : "/intent.json";
-  return stdout !== "" && tx.some((line) => line.includes(wanted));
+  const tx = join(stateDirectory, "tx");
+  const wanted = step === "apply" ? "decision" : "intent.json";
+  return stdout !== "" && readdirSync(tx).some((name) => existsSync(join(tx, name, wanted)));
 }
 
 function spawnGrep(text: string, folder: string): { stdout: string } {
