@@ -4,10 +4,17 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildProgram } from "../support/program.ts";
 
+/** What random edits may make; everything unless told. */
+export interface EditLimits {
+  /** Further names for files. */
+  readonly hardLinks?: boolean;
+  /** Symbolic links that lead to themselves. */
+  readonly linkLoops?: boolean;
+}
+
 /** A process that edits trees at random: equal seeds on equal trees give equal trees. */
 export interface Editor extends AsyncDisposable {
-  /** `hardLinks` false makes no further names for files. */
-  edit(root: string, seed: number, count: number, hardLinks?: boolean): Promise<void>;
+  edit(root: string, seed: number, count: number, limits?: EditLimits): Promise<void>;
 }
 
 /** Starts the editing program; it stays for many requests. */
@@ -18,8 +25,8 @@ export async function startEditor(): Promise<Editor> {
   const ended = once(child, "close");
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    async edit(root, seed, count, hardLinks = true) {
-      child.stdin.write(`${JSON.stringify({ root, seed, count, hardLinks })}\n`);
+    async edit(root, seed, count, { hardLinks = true, linkLoops = true } = {}) {
+      child.stdin.write(`${JSON.stringify({ root, seed, count, hardLinks, linkLoops })}\n`);
       const { value } = (await answers.next()) as { value: string };
       if (value !== "ok") throw new Error(`editing failed: ${value}`);
     },

@@ -32,7 +32,7 @@ export async function checkRound(
 ): Promise<void> {
   const [real, plain] = [join(folder, `real-${seed}`), join(folder, `plain-${seed}`)];
   mkdirSync(real);
-  await editor.edit(real, seed, 25, subject.splitsHardLinks !== true);
+  await editor.edit(real, seed, 25, { hardLinks: subject.splitsHardLinks !== true });
   execFileSync("cp", ["-a", real, plain]);
   const original = takeOracle(real);
   await using coffer = await openCofferdam({

@@ -105,6 +105,10 @@ export const BEYOND: readonly Pick<Limit, "script" | "text">[] = [
     script: "userns-renames-copy.sh",
     text: "Without root the kernel's overlay cannot rename a folder of the base; programs copy it, with the same result.",
   },
+  {
+    script: "fuse-link-loops.sh",
+    text: "fuse-overlayfs cannot list a folder in which a folder with another one in it has replaced a link that leads to itself. Calls of the library show it, and commits are exact.",
+  },
 ];
 
 /** The limit that is the reason for a cell; undefined for a tick. */

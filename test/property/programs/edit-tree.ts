@@ -29,6 +29,7 @@ interface EditRequest {
   readonly seed: number;
   readonly count: number;
   readonly hardLinks: boolean;
+  readonly linkLoops: boolean;
 }
 
 type Random = (below: number) => number;
@@ -51,12 +52,14 @@ class Editor {
   readonly #root: string;
   readonly #next: Random;
   readonly #hardLinks: boolean;
+  readonly #linkLoops: boolean;
   #time = 1_000_000_000;
 
-  constructor(root: string, seed: number, hardLinks: boolean) {
+  constructor({ root, seed, hardLinks, linkLoops }: EditRequest) {
     this.#root = root;
     this.#next = random(seed);
     this.#hardLinks = hardLinks;
+    this.#linkLoops = linkLoops;
   }
 
   step(): void {
@@ -87,7 +90,7 @@ class Editor {
           (path) => chmodSync(path, [0o700, 0o755][this.#next(2)]!),
         ),
       () => this.#free(place(), (path) => mkdirSync(path)),
-      () => this.#free(place(), (path) => symlinkSync(this.#pick(NAMES), path)),
+      () => this.#free(place(), (path) => symlinkSync(this.#target(), path)),
       () =>
         this.#with(links, (path) => {
           unlinkSync(path);
@@ -147,6 +150,12 @@ class Editor {
     }
   }
 
+  /** What a link leads to: any name, also its own, unless loops are to be avoided. */
+  #target(): string {
+    const name = this.#pick(NAMES);
+    return this.#linkLoops ? name : `to-${name}`;
+  }
+
   #text(): string {
     return `text ${this.#next(1_000_000)}\n`.repeat(1 + this.#next(4));
   }
@@ -180,10 +189,10 @@ class Editor {
 }
 
 createInterface({ input: process.stdin }).on("line", (line) => {
-  const { root, seed, count, hardLinks } = JSON.parse(line) as EditRequest;
+  const request = JSON.parse(line) as EditRequest;
   try {
-    const editor = new Editor(root, seed, hardLinks);
-    for (let step = 0; step < count; step++) editor.step();
+    const editor = new Editor(request);
+    for (let step = 0; step < request.count; step++) editor.step();
     process.stdout.write("ok\n");
   } catch (error) {
     process.stdout.write(`${String(error).replaceAll("\n", " ")}\n`);
