@@ -58,11 +58,15 @@ export class DatabasePlace {
     return new DatabasePlace(stateDirectory, sandboxId);
   }
 
-  /** Makes the folder and the empty log. */
-  async make(): Promise<void> {
+  /** Makes the folder and the empty log, or one that begins with what another sandbox kept. */
+  async make(from?: {
+    readonly place: DatabasePlace;
+    readonly checkpointId: string;
+  }): Promise<void> {
     const problem = await claimPrivateFolder(join(this.folder, ".."));
     if (problem !== null) throw new Error(`${join(this.folder, "..")} is ${problem}`);
-    await this.log.make();
+    if (from === undefined) await this.log.make();
+    else await this.log.makeFrom(from.place.log, from.checkpointId);
   }
 
   get isThere(): boolean {

@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CheckpointError, RecordDamagedError } from "../../errors/index.ts";
 import { syncFolder } from "../../journal/durable-file.ts";
 import { fileNameOf } from "../../journal/id-key.ts";
 import { createRecord, readRecordSync, writeRecord } from "../../journal/record-file.ts";
-import { LOG_END, LOG_RECORD, type LoggedWrite } from "./log-entry.ts";
+import { LOG_END, LOG_RECORD, type LogEnd, type LogRecord, type LoggedWrite } from "./log-entry.ts";
 
 /**
  * The durable log of one sandbox. Every write is a file of its own that names the one before it, so that a checkpoint is
@@ -19,9 +19,30 @@ export class StatementLog {
 
   /** Makes the empty log. */
   async make(): Promise<void> {
+    this.#makeFolders();
+    await this.#begin({ last: null });
+  }
+
+  /** Makes a log with the writes of another one up to a kept end. They share files, which nobody ever changes. */
+  async makeFrom(source: StatementLog, checkpointId: string): Promise<void> {
+    const end = source.#kept(checkpointId, "fork");
+    this.#makeFolders();
+    for (let id = end.last; id !== null;) {
+      const { parent } = source.#read(id);
+      linkSync(source.#file(id), this.#file(id));
+      id = parent;
+    }
+    await syncFolder(join(this.folder, "writes"));
+    await this.#begin(end);
+  }
+
+  #makeFolders(): void {
     mkdirSync(join(this.folder, "writes"), { recursive: true, mode: 0o700 });
     mkdirSync(join(this.folder, "checkpoints"), { mode: 0o700 });
-    await writeRecord(this.#end, LOG_END, { last: null });
+  }
+
+  async #begin(end: LogEnd): Promise<void> {
+    await writeRecord(this.#end, LOG_END, end);
     await syncFolder(join(this.folder, ".."));
   }
 
@@ -29,9 +50,7 @@ export class StatementLog {
   writes(): readonly LoggedWrite[] {
     const found: LoggedWrite[] = [];
     for (let id = this.#last(); id !== null;) {
-      const file = this.#file(id);
-      const record = readRecordSync(file, LOG_RECORD);
-      if (record === null) throw lost(file);
+      const record = this.#read(id);
       found.push(record);
       id = record.parent;
     }
@@ -78,14 +97,7 @@ export class StatementLog {
 
   /** Goes back, or forward, to a kept end. */
   async restore(checkpointId: string): Promise<void> {
-    const kept = readRecordSync(this.#checkpoint(checkpointId), LOG_END);
-    if (kept === null) {
-      throw new CheckpointError(`There is no checkpoint ${checkpointId}`, {
-        data: { checkpointId, reason: "unknown" },
-        operation: "restoreCheckpoint",
-      });
-    }
-    await writeRecord(this.#end, LOG_END, kept);
+    await writeRecord(this.#end, LOG_END, this.#kept(checkpointId, "restoreCheckpoint"));
   }
 
   /** Drops a kept end. */
@@ -95,6 +107,22 @@ export class StatementLog {
 
   get #end(): string {
     return join(this.folder, "end.json");
+  }
+
+  #kept(checkpointId: string, operation: "fork" | "restoreCheckpoint"): LogEnd {
+    const kept = readRecordSync(this.#checkpoint(checkpointId), LOG_END);
+    if (kept !== null) return kept;
+    throw new CheckpointError(`There is no checkpoint ${checkpointId}`, {
+      data: { checkpointId, reason: "unknown" },
+      operation,
+    });
+  }
+
+  #read(id: string): LogRecord {
+    const file = this.#file(id);
+    const record = readRecordSync(file, LOG_RECORD);
+    if (record === null) throw lost(file);
+    return record;
   }
 
   #last(): string | null {

@@ -47,6 +47,7 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     prepare: true,
     queries: true,
     checkpoints: "native",
+    forks: true,
     changeTracking: "exact",
   };
   readonly #host: StrategyHost;
@@ -73,26 +74,24 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   async create(planId: string, resource: Resource): Promise<SandboxRef> {
     const facts = await this.#inspect(resource.location);
     const { engine, version, database, identity, canPrepare, decides } = facts;
-    const { sandboxId } = this.#host.newRef(planId, resource, {}, identity);
-    const { folder } = new DatabasePlace(this.#host.stateDirectory, sandboxId);
-    const metadata = {
-      directory: toBytePath(folder),
+    const ref = this.#newRef(planId, resource, identity, {
       connection: resource.location,
       engine,
       version,
       database,
       canPrepare,
       ...(decides !== undefined && { decides }),
-    };
-    const ref = this.#host.newRef(planId, resource, metadata, identity);
-    const place = DatabasePlace.of(this.#host.stateDirectory, ref);
-    try {
-      await place.make();
-      return ref;
-    } catch (thrown) {
-      place.remove();
-      throw thrown;
-    }
+    });
+    return made(ref, DatabasePlace.of(this.#host.stateDirectory, ref));
+  }
+
+  /** The fork applies the same writes to the same database; whichever commits second finds their rows changed. */
+  async fork(source: SandboxRef, checkpointId: string, planId: string): Promise<SandboxRef> {
+    const { stateDirectory } = this.#host;
+    const resource = await this.#host.resourceOf(source);
+    const ref = this.#newRef(planId, resource, source.baseFingerprintId, source.metadata);
+    const from = { place: DatabasePlace.of(stateDirectory, source), checkpointId };
+    return made(ref, DatabasePlace.of(stateDirectory, ref), from);
   }
 
   discardCreation(_planId: string, _resource: Resource, sandboxId: string): Promise<void> {
@@ -262,6 +261,18 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
       throw notAsReviewed();
   }
 
+  #newRef(
+    planId: string,
+    resource: Resource,
+    identity: string,
+    metadata: SandboxRef["metadata"],
+  ): SandboxRef {
+    const { sandboxId } = this.#host.newRef(planId, resource, {}, identity);
+    const { folder } = new DatabasePlace(this.#host.stateDirectory, sandboxId);
+    const directory = toBytePath(folder);
+    return this.#host.newRef(planId, resource, { ...metadata, directory }, identity);
+  }
+
   #inspect(location: string): Promise<ServerFacts> {
     const { stateDirectory } = this.#host;
     const context = { identity: null, group: null, stateDirectory };
@@ -297,6 +308,21 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     const engine = openEngine(connectionOf(ref), this.#connections, context, this.#idle);
     this.#engines.set(key, engine);
     return engine;
+  }
+}
+
+/** Makes the place of a sandbox, whole or not at all. */
+async function made(
+  ref: SandboxRef,
+  place: DatabasePlace,
+  from?: Parameters<DatabasePlace["make"]>[0],
+): Promise<SandboxRef> {
+  try {
+    await place.make(from);
+    return ref;
+  } catch (thrown) {
+    place.remove();
+    throw thrown;
   }
 }
 

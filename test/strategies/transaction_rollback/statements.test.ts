@@ -3,6 +3,7 @@ import { DatabaseError } from "../../../src/index.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { expectCheckpoints } from "./checkpoints.ts";
 import { SHOP, makeGround, rowsOf } from "./fixture.ts";
+import { expectForks } from "./forks.ts";
 
 const SETUP =
   "CREATE TABLE items (id serial PRIMARY KEY, name text); INSERT INTO items (name) VALUES ('one')";
@@ -118,5 +119,17 @@ describe("checkpoints of a database", () => {
       answer: [{ more: 1 }],
     });
     expect(ground.sql("SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
+  });
+});
+
+it("a plan with a database is forked, and the rows of both are conflicts of whichever commits second", async () => {
+  const ground = makeGround(server, SETUP);
+  await using cofferdam = await ground.open();
+  await cofferdam.create("plan", SHOP);
+  await expectForks(await cofferdam.plan("plan"), {
+    open: ground.open,
+    resourceId: SHOP.resourceId,
+    names: "SELECT string_agg(name, ',' ORDER BY name) AS names FROM items",
+    real: () => ground.sql("SELECT name FROM items ORDER BY name"),
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
 import { SHOP, makeGround } from "../fixture.ts";
 import { expectCheckpoints } from "../checkpoints.ts";
+import { expectForks } from "../forks.ts";
 import { MARIADB, runServer } from "../servers.ts";
 
 const on = runServer(MARIADB);
@@ -127,5 +128,17 @@ describe("checkpoints of MariaDB", () => {
       answer: [{ names: "a!,b!" }],
     });
     expect(ground.sql("SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
+  });
+});
+
+it("a plan with a database of MariaDB is forked, and rows of both are conflicts of whichever commits second", async () => {
+  const ground = makeGround(on.server, SETUP);
+  await using cofferdam = await ground.open();
+  await cofferdam.create("plan", SHOP);
+  await expectForks(await cofferdam.plan("plan"), {
+    open: ground.open,
+    resourceId: SHOP.resourceId,
+    names: "SELECT GROUP_CONCAT(name ORDER BY name) AS names FROM items",
+    real: () => ground.sql("SELECT name FROM items ORDER BY name"),
   });
 });

@@ -1,6 +1,9 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
 import { expectCheckpoints } from "../checkpoints.ts";
+import { expectForks } from "../forks.ts";
 import { makeFiles, rowsOf } from "./ground.ts";
 
 const SETUP =
@@ -118,4 +121,32 @@ it("checkpoints of a SQLite database can be restored again and again, in any ord
   expect(files.sql("shop", "SELECT name FROM items ORDER BY name")).toEqual(["a", "one"]);
   await sandbox.rollback();
   expect(files.sql("shop", "SELECT name FROM items")).toEqual(["one"]);
+});
+
+it("a plan with a SQLite database is forked, and rows of both are conflicts of whichever commits second", async () => {
+  const files = makeFiles({ shop: SETUP });
+  await using cofferdam = await files.open();
+  await files.ref(cofferdam);
+  await expectForks(await cofferdam.plan("plan"), {
+    open: files.open,
+    resourceId: "shop",
+    names: "SELECT group_concat(name, ',' ORDER BY name) AS names FROM items",
+    real: () => files.sql("shop", "SELECT name FROM items ORDER BY name"),
+  });
+});
+
+it("of a fork that cannot be made whole nothing is left", async () => {
+  const files = makeFiles({ shop: SETUP });
+  await using cofferdam = await files.open();
+  const { sandboxId } = await files.ref(cofferdam);
+  const plan = await cofferdam.plan("plan");
+  for (const name of ["a", "b"])
+    await plan.sandbox("shop").write(name, `INSERT INTO items (name) VALUES ('${name}')`);
+  const folder = join(files.stateDirectory, "databases");
+  const before = readdirSync(folder);
+  const [oldest = ""] = readdirSync(join(folder, sandboxId, "writes")).toSorted();
+  rmSync(join(folder, sandboxId, "writes", oldest));
+  await expect(plan.fork("other")).rejects.toMatchObject({ code: "RECORD_DAMAGED" });
+  expect(readdirSync(folder)).toEqual(before);
+  expect(await cofferdam.list("other")).toEqual([]);
 });
