@@ -125,7 +125,7 @@ export type { StrategySpecifier } from "./model/strategy-specifier.ts";
 export { withDefaults } from "./contract/capabilities.ts";
 export type { DeclaredCapabilities, StrategyCapabilities } from "./contract/capabilities.ts";
 export { METHODS_OF_CAPABILITY } from "./contract/check-capabilities.ts";
-export { createDiffView, digestChanges } from "./contract/diff-view.ts";
+export { createDiffView, digestChanges, summarizeChanges } from "./contract/diff-view.ts";
 export type { DiffViewInit } from "./contract/diff-view.ts";
 export type {
   Clock,

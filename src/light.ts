@@ -2,6 +2,7 @@
  * The part of the public API that the command line calls. It loads no strategy by itself: those that a plan needs are
  * loaded when it is used, so that a command starts quickly.
  */
+export { summarizeChanges } from "./contract/diff-view.ts";
 export {
   DatabaseError,
   SandboxError,

@@ -25,7 +25,7 @@ export function createDiffView(init: DiffViewInit): DiffView {
     base: init.base,
     ...(init.unit !== undefined && { unit: init.unit }),
     changes,
-    summary: summarize(changes),
+    summary: summarizeChanges(changes),
     skipped: init.skipped ?? [],
     ...(init.drift !== undefined && { drift: init.drift }),
     digest: digestChanges(changes),
@@ -41,7 +41,8 @@ export function changedPathBytes(change: Pick<Change, "path" | "pathBytes">): Bu
     : Buffer.from(change.pathBytes, "hex");
 }
 
-function summarize(changes: readonly Change[]): DiffSummary {
+/** How many changes there are of each kind, and how many bytes they publish. */
+export function summarizeChanges(changes: readonly Change[]): DiffSummary {
   const counts: Partial<Record<Change["kind"], number>> = {};
   let renamed = 0;
   let bytes = 0;

@@ -94,12 +94,40 @@ test("shows only the paths that are asked for, below the resource or below the w
   }
   const both = answerOf(home, ["diff", "try", "site", "added.txt", "gone.txt"]);
   expect(both).toMatchObject({
-    sandboxes: [{ changes: [{ kind: "added" }, { kind: "deleted" }] }],
+    sandboxes: [
+      {
+        changes: [{ kind: "added" }, { kind: "deleted" }],
+        summary: { counts: { added: 1, deleted: 1 }, bytes: 6 },
+      },
+    ],
   });
+  expect(coffer(home, ["diff", "try", "site", "added.txt"]).stdout).toMatch(
+    /^site: 1 added; 6 B to publish\n/,
+  );
   const none = coffer(home, ["diff", "try", "other"]);
   expect(none).toMatchObject({ code: 0, stdout: "" });
   expect(none.stderr).toContain("Nothing is changed at other.\n");
   expect(coffer(home, ["diff", "try", "--stat", "--patch"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("shows what people write before what git and package managers keep for themselves", async () => {
+  const home = makeHome({ "site/file.txt": "old\n" });
+  await edited(home, (workspace) => {
+    for (const folder of [".git", "node_modules/left-pad", "src"])
+      mkdirSync(join(workspace, folder), { recursive: true });
+    for (const name of [".git/HEAD", "node_modules/left-pad/index.js", "src/main.js"])
+      writeFileSync(join(workspace, name), "new\n");
+  });
+  const names = coffer(home, ["diff", "try"]).stdout.match(/^ {2}\+ \S+/gm);
+  expect(names?.map((line) => line.slice(4))).toEqual([
+    "src/",
+    "src/main.js",
+    ".git/",
+    ".git/HEAD",
+    "node_modules/",
+    "node_modules/left-pad/",
+    "node_modules/left-pad/index.js",
+  ]);
 });
 
 test("stays readable with thousands of files and hides nothing: counts by kind, and all on request", async () => {

@@ -62,6 +62,7 @@ const VALUES = [
   "matrixOf",
   "openCofferdam",
   "renderStateDiagram",
+  "summarizeChanges",
   "unguarded",
   "validateStrategy",
   "withDefaults",

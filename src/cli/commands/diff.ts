@@ -1,4 +1,5 @@
 import type { DiffView, PlanDiff } from "../../index.ts";
+import { summarizeChanges } from "../../light.ts";
 import { pageFor } from "../call.ts";
 import type { Call, Page } from "../call.ts";
 import { within } from "../changed-paths.ts";
@@ -76,12 +77,13 @@ function jsonOf(
     digest,
     sandboxes: parts.map(({ id, view, paths }) => {
       const ref = sandboxes.find(({ ref: { resourceId } }) => resourceId === id)!.ref;
+      const { changes, summary } = limited(view, paths);
       return {
         resourceId: id,
         strategyName: ref.strategyName,
         mode: modeOf(ref),
-        changes: view.changes.filter(({ path }) => isWanted(path, paths)),
-        summary: { ...view.summary, skipped: view.skipped.length },
+        changes,
+        summary: { ...summary, skipped: view.skipped.length },
       };
     }),
   };
@@ -122,7 +124,7 @@ function namesOf({ id, view, paths }: Part, isOneOfMany: boolean): string[] {
 function limited(view: DiffView, paths: readonly string[] | undefined): DiffView {
   if (paths === undefined) return view;
   const changes = view.changes.filter(({ path }) => isWanted(path, paths));
-  return { ...view, changes, isEmpty: changes.length === 0 };
+  return { ...view, changes, summary: summarizeChanges(changes), isEmpty: changes.length === 0 };
 }
 
 function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[]): void {

@@ -31,13 +31,20 @@ function summaryOf(id: string, view: DiffView, style: Style, width: number): str
 }
 
 function filesSummary(id: string, view: DiffView, style: Style, width: number): string[] {
-  const changes = shownChanges(view.changes);
+  const changes = innardsLast(shownChanges(view.changes));
   const head = `${kindsText(changes)}; ${sizeText(view.summary.bytes)} to publish`;
   return [
     heading(id, head, style, width),
     ...firstOfEach(changes).map((change) => changeLine(change, style, width)),
     ...moreLines(changes),
   ];
+}
+
+/** What people and programs write stands before what git and package managers keep for themselves. */
+function innardsLast(changes: readonly ShownChange[]): ShownChange[] {
+  const isInside = ({ path }: ShownChange): boolean =>
+    /(?:^|\/)(?:\.git|node_modules)\//.test(path);
+  return [...changes.filter((change) => !isInside(change)), ...changes.filter(isInside)];
 }
 
 function rowsSummary(id: string, view: DiffView, style: Style, width: number): string[] {
