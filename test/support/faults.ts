@@ -47,6 +47,8 @@ export interface TracedProgram {
   readonly args: readonly string[];
   /** The folders whose calls matter. */
   readonly touching: readonly string[];
+  /** Folders among them whose calls do not, as when their number depends on what else the machine does. */
+  readonly sparing?: readonly string[];
   readonly options?: Omit<ChildOptions, "wrapper">;
   /** Disks of which copies are kept on the way. */
   readonly keep?: KeepOrder;
@@ -170,6 +172,7 @@ async function runTraced(
     const order: TraceOrder = {
       report: join(folder, "report"),
       touching: traced.touching,
+      ...(traced.sparing !== undefined && { sparing: traced.sparing }),
       ...(traced.keep !== undefined && { keep: traced.keep }),
       ...fault,
     };

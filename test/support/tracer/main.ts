@@ -103,7 +103,9 @@ function meet(thread: number, call: AtCall): void {
   const known = MUTATING_CALLS.get(call.number);
   if (known === undefined || !isEffective(call, known.onlyIf)) return;
   const paths = known.operands.map((operand) => pathOf(thread, call, operand));
-  if (!paths.some((path) => order.touching.some((folder) => isAtOrBelow(path, folder)))) return;
+  const isIn = (path: string, folders: readonly string[] = []): boolean =>
+    folders.some((folder) => isAtOrBelow(path, folder));
+  if (!paths.some((path) => isIn(path, order.touching) && !isIn(path, order.sparing))) return;
   const kept = keeper?.keep();
   const creates = isCreating(thread, call, known);
   const inChild = !existsSync(`/proc/${pid}/task/${thread}`);

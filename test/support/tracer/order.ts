@@ -4,6 +4,8 @@ export interface TraceOrder {
   readonly report: string;
   /** The folders whose calls count. */
   readonly touching: readonly string[];
+  /** Folders among them whose calls do not. */
+  readonly sparing?: readonly string[];
   /** At which of these calls the fault happens, from one; no fault when left out. */
   readonly at?: number;
   /** Further ones. */
