@@ -1,26 +1,11 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SandboxConflictError } from "../../src/index.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
-import { tempFolder } from "../support/temp.ts";
 import { shell } from "./shell.ts";
 import { type Subject, openBench } from "./subjects.ts";
-
-const LINES = Array.from({ length: 20 }, (_, at) => `line ${at}\n`);
-const TEXT = LINES.join("");
-const TOP = `top\n${TEXT}`;
-const BOTTOM = `${TEXT}bottom\n`;
-const BOTH = `top\n${TEXT}bottom\n`;
-
-function site(): { real: string; state: string } {
-  const folder = tempFolder();
-  const real = join(folder, "real");
-  mkdirSync(real);
-  writeFileSync(join(real, "text"), TEXT);
-  writeFileSync(join(real, "other"), "other\n");
-  return { real, state: join(folder, "state") };
-}
+import { BOTH, BOTTOM, TEXT, TOP, textSite } from "./text-site.ts";
 
 const read = (real: string): string => readFileSync(join(real, "text"), "utf8");
 
@@ -45,7 +30,7 @@ const kept = (subject: Subject): Subject => ({
 export function testMerging(subjects: readonly Subject[]): void {
   describe.each(subjects)("$name", (subject) => {
     test("refuses what both sides changed by name, and lets edits of others alone (R43)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       const { sandbox } = bench;
       const workspace = await sandbox.getPath();
@@ -67,7 +52,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("merges what was written through the library with edits elsewhere in the file (R44)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       await bench.sandbox.write("text", BOTTOM);
       writeFileSync(join(real, "text"), TOP);
@@ -83,7 +68,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("leaves overlapping edits alone (R44)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       await bench.sandbox.write("text", `mine\n${TEXT}`);
       writeFileSync(join(real, "text"), TOP);
@@ -93,7 +78,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("merges edits of programs only with a kept base (R44)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       {
         await using bench = await openBench(subject, real, state);
         appendFileSync(join(await bench.sandbox.getPath(), "text"), "bottom\n");
@@ -111,7 +96,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("never takes somebody's edit for the ancestor, however late the sandbox writes", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       writeFileSync(join(real, "text"), TOP);
       await bench.sandbox.write("text", BOTTOM);
@@ -121,7 +106,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("forgets ancestors with the base that they belong to", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(kept(subject), real, state);
       const { sandbox } = bench;
       await sandbox.write("text", BOTTOM);
@@ -135,7 +120,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("an undone merge leaves the conflict as it was", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       const { sandbox } = bench;
       await sandbox.write("text", BOTTOM);
@@ -150,7 +135,7 @@ export function testMerging(subjects: readonly Subject[]): void {
     });
 
     test("a checkpoint keeps the ancestors of its own base", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(kept(subject), real, state);
       const { sandbox } = bench;
       await sandbox.write("text", BOTTOM);

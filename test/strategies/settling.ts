@@ -3,23 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Sandbox, SandboxConflictError } from "../../src/index.ts";
 import { expectOracleEqual, takeOracle } from "../support/oracle.ts";
-import { tempFolder } from "../support/temp.ts";
 import { shell } from "./shell.ts";
 import { type Subject, openBench } from "./subjects.ts";
-
-const TEXT = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join("");
-const TOP = `top\n${TEXT}`;
-const BOTTOM = `${TEXT}bottom\n`;
-const BOTH = `top\n${TEXT}bottom\n`;
-
-function site(): { real: string; state: string } {
-  const folder = tempFolder();
-  const real = join(folder, "real");
-  mkdirSync(real);
-  writeFileSync(join(real, "text"), TEXT);
-  writeFileSync(join(real, "other"), "other\n");
-  return { real, state: join(folder, "state") };
-}
+import { BOTH, BOTTOM, TEXT, TOP, textSite } from "./text-site.ts";
 
 /** The changed paths and their kinds. */
 async function changesOf(sandbox: Sandbox): Promise<Record<string, string>> {
@@ -43,7 +29,7 @@ export function testFailingRecord(subjects: readonly Subject[]): void {
   test.each(subjects)(
     "$name never merges with a version that is older than the base",
     async (one) => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(one, real, state);
       const { sandbox, directory } = bench;
       await sandbox.write("text", BOTTOM);
@@ -64,7 +50,7 @@ export function testFailingRecord(subjects: readonly Subject[]): void {
 export function testSettling(subjects: readonly Subject[]): void {
   describe.each(subjects)("$name", (subject) => {
     test("gets the merge of both sides to look at, and publishes it (R44)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       const { sandbox } = bench;
       await sandbox.write("text", BOTTOM);
@@ -78,7 +64,7 @@ export function testSettling(subjects: readonly Subject[]): void {
     });
 
     test("merges nothing when something cannot be merged, and says why (R44)", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       const { sandbox } = bench;
       await sandbox.write("text", BOTTOM);
@@ -91,7 +77,7 @@ export function testSettling(subjects: readonly Subject[]): void {
     });
 
     test("never merges over a change of attributes that its own write would lose", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       await using bench = await openBench(subject, real, state);
       await bench.sandbox.write("text", BOTTOM);
       writeFileSync(join(real, "text"), TOP);
@@ -104,7 +90,7 @@ export function testSettling(subjects: readonly Subject[]): void {
     });
 
     test("has no ancestor any more for what was settled, in forks and after a return either", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       const withBase = { properties: { ...subject.properties, base: "keep" } };
       await using bench = await openBench(subject, real, state, withBase);
       const { sandbox, coffer } = bench;
@@ -122,7 +108,7 @@ export function testSettling(subjects: readonly Subject[]): void {
     });
 
     test("takes names back that are no text, and hard links with their other name", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       shell(real, `ln other twin; printf x > "$(printf 'n\\377')"`);
       await using bench = await openBench(subject, real, state);
       const { sandbox } = bench;
@@ -136,7 +122,7 @@ export function testSettling(subjects: readonly Subject[]): void {
     });
 
     test("takes a single-file resource back, and settles it", async () => {
-      const { real, state } = site();
+      const { real, state } = textSite();
       const options = { type: "fs-file" };
       await using bench = await openBench(subject, join(real, "text"), state, options);
       const { sandbox } = bench;
