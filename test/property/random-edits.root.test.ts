@@ -2,7 +2,8 @@ import { test } from "vitest";
 import { isWholeRun } from "../support/sample-points.ts";
 import { tempFolder } from "../support/temp.ts";
 import { startEditor } from "./editor.ts";
-import { type Subject, checkRound, firstSeed } from "./random-edits.ts";
+import { firstSeed } from "./first-seed.ts";
+import { type Subject, checkRound } from "./random-edits.ts";
 
 const ROUNDS = Number(process.env["COFFERDAM_ROUNDS"] ?? (isWholeRun ? 40 : 10));
 

@@ -14,12 +14,6 @@ export interface Subject {
   readonly splitsHardLinks?: boolean;
 }
 
-/** A fresh seed unless one is given, so that every run looks somewhere else and any can be repeated. */
-export function firstSeed(): number {
-  const given = process.env["COFFERDAM_SEED"];
-  return given === undefined ? Math.floor(Math.random() * 0x7fffffff) : Number(given);
-}
-
 /**
  * Random edits in a sandbox and in a plain copy: after commit the resource equals the copy and what the sandbox showed,
  * after rollback it equals what it was; three sandboxes' worth of states pass through one resource.

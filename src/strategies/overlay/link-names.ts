@@ -6,7 +6,8 @@ import type { TreeChange } from "../../tree/tree-change.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
 import { readOriginAt } from "./base-mark.ts";
 import type { LayerStack, LeafNode } from "./layer-stack.ts";
-import { withHolder } from "./view-node.ts";
+import { findOtherNames } from "./other-names.ts";
+import { readNode, withHolder } from "./view-node.ts";
 
 interface Member {
   readonly path: RelativePath;
@@ -22,6 +23,8 @@ export class LinkNames {
   readonly #groups = new Map<string, Member[]>();
   readonly #added = new Map<RelativePath, LeafNode>();
   readonly #lost: RelativePath[] = [];
+  /** Real files that the view shows as a copy of its own, though it equals them. */
+  readonly #copied = new Map<RelativePath, TreeEntry>();
 
   constructor(stack: LayerStack) {
     this.#stack = stack;
@@ -30,8 +33,9 @@ export class LinkNames {
   /** A file of the view that is a change, or (with `real`) a copy that equals its base. */
   see(path: RelativePath, after: TreeEntry, node: LeafNode, real: TreeEntry | null): void {
     if (node.layer !== null && real === null) this.#added.set(path, node);
+    if (real !== null) this.#copied.set(path, real);
     if (after.nlink < 2) return;
-    const key = `${after.dev}:${after.ino}`;
+    const key = fileKey(after);
     const members = this.#groups.get(key) ?? [];
     members.push({ path, node, after, real });
     this.#groups.set(key, members);
@@ -45,9 +49,33 @@ export class LinkNames {
   /** Turns further names of one file into links to the first, and tells which additions are renames. */
   apply(changes: readonly TreeChange[]): TreeChange[] {
     const byPath = new Map(changes.map((change) => [change.path, change]));
+    this.#addUntouched(byPath);
     for (const members of this.#groups.values()) this.#link(members, byPath);
     this.#findRenames(byPath);
     return [...byPath.values()];
+  }
+
+  /** A file of a renamed folder may have a name where nothing changed, which no layer tells. */
+  #addUntouched(byPath: ReadonlyMap<RelativePath, TreeChange>): void {
+    const moved = [...this.#groups].filter(([, members]) =>
+      members.some(({ node, real }) => node.layer === null && real === null),
+    );
+    if (moved.length === 0) return;
+    const known = new Map<string, number>();
+    const replaced = [...byPath.values()].flatMap(({ before }) => before ?? []);
+    for (const entry of [...replaced, ...this.#copied.values()]) {
+      known.set(fileKey(entry), (known.get(fileKey(entry)) ?? 0) + 1);
+    }
+    const wanted = moved.filter(
+      ([key, [first]]) => first !== undefined && first.after.nlink > (known.get(key) ?? 0),
+    );
+    const mayCount = (path: RelativePath): boolean => !byPath.has(path) && !this.#copied.has(path);
+    const names = findOtherNames(this.#stack, new Map(wanted).keys(), mayCount);
+    for (const [key, path] of names) {
+      const node: LeafNode = { kind: "leaf", layer: null, path };
+      const entry = readNode(this.#stack, node);
+      this.#groups.get(key)?.push({ path, node, after: entry, real: entry });
+    }
   }
 
   #link(members: Member[], byPath: Map<RelativePath, TreeChange>): void {
@@ -130,4 +158,8 @@ export class LinkNames {
     );
     return origin === null ? null : `${origin.type}:${origin.bytes.toString("hex")}`;
   }
+}
+
+function fileKey({ dev, ino }: TreeEntry): string {
+  return `${dev}:${ino}`;
 }

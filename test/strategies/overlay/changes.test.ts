@@ -125,6 +125,28 @@ describe.each(LAYERED_MODES)("in mode %s", (mode) => {
     );
   });
 
+  it("keeps a file of a renamed folder linked with its name outside (R70)", async () => {
+    await using sandbox = await makeTree(
+      mode,
+      "mkdir -p d other; echo one >d/one; ln d/one d/two; ln d/one other/three; ln d/one four; " +
+        "echo lone >d/lone; ln d/lone gone; ln d/lone five",
+    );
+    // The copy of `five` equals its base, but is a file of its own.
+    await runInView(
+      sandbox,
+      "mv d moved; echo edit >>four; rm gone; chmod 600 five; chmod 644 five",
+    );
+    const { changes } = await sandbox.workspace.changes(sandbox.place);
+    const links = changes.map(({ path, linkTo }) => [path, linkTo]);
+    // Only root's overlays can rename a folder of the base; elsewhere `mv` copies it, and the copies are new files.
+    const first = mode === "kernel" ? "other/three" : undefined;
+    expect(links.filter(([path]) => path?.startsWith("moved/"))).toEqual([
+      ["moved/lone", undefined],
+      ["moved/one", first],
+      ["moved/two", first ?? "moved/one"],
+    ]);
+  });
+
   it("skips special files of the sandbox, and keeps those of the real tree", async () => {
     await using sandbox = await makeTree(mode, "mkfifo pipe; echo a >a");
     await runInView(sandbox, "mkfifo new; rm a; mkfifo a");

@@ -14,14 +14,15 @@ export const LAYERED_MODES: readonly OverlayMode[] = isRoot
 export async function runInView(
   { workspace, place, metadata }: TestSandbox,
   line: string,
-): Promise<void> {
+): Promise<string> {
   if (metadata["mode"] === "userns") {
     const done = await workspace.runInside(place, ["sh", "-ec", line]);
     if (done.exitCode !== 0) throw new Error(`${line}: ${done.stderr.toString()}`);
-    return;
+    return done.stdout.toString();
   }
-  runIn(displayPath(await workspace.path(place)), line);
+  const shown = runIn(displayPath(await workspace.path(place)), line);
   await workspace.quiesce(place, "commit");
+  return shown;
 }
 
 /** Runs a shell line of the test in a directory. */

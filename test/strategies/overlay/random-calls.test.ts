@@ -3,16 +3,17 @@ import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { displayPath } from "../../../src/model/byte-path.ts";
+import { firstSeed } from "../../property/first-seed.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { applyChanges } from "./expected-view.ts";
 import { type TestSandbox, at, makeSandbox } from "./sandbox.ts";
 import { walkView } from "./walk.ts";
 
-const ROUNDS = 25;
+const ROUNDS = Number(process.env["COFFERDAM_ROUNDS"] ?? 25);
 const CALLS = 12;
 const NAMES = ["a", "b", "c", "d"];
-const seed = Number(process.env["COFFERDAM_SEED"] ?? Math.floor(Math.random() * 0x7fffffff));
+const seed = firstSeed();
 
 /** Mulberry32. */
 function numbers(start: number): (below: number) => number {

@@ -7,6 +7,7 @@ import type { OverlayMode } from "../../../src/strategies/overlay/mode-names.ts"
 import { lowerLayers } from "../../../src/strategies/overlay/mounts.ts";
 import { requireState } from "../../../src/strategies/overlay/sandbox-files.ts";
 import { type Editor, startEditor } from "../../property/editor.ts";
+import { firstSeed } from "../../property/first-seed.ts";
 import { mountFileSystem } from "../../support/loop.ts";
 import { type Oracle, expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { buildProgram } from "../../support/program.ts";
@@ -17,7 +18,7 @@ import { walkView } from "./walk.ts";
 
 const EDITS = 8;
 const EDIT_TREE = new URL("../../property/programs/edit-tree.ts", import.meta.url);
-const seed = Number(process.env["COFFERDAM_SEED"] ?? Math.floor(Math.random() * 0x7fffffff));
+const seed = firstSeed();
 
 /**
  * Names of one file that the changes do not link. The other way round is right: a copy-up splits a hard link of the
