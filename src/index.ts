@@ -125,7 +125,20 @@ export type { StrategySpecifier } from "./model/strategy-specifier.ts";
 export { withDefaults } from "./contract/capabilities.ts";
 export type { DeclaredCapabilities, StrategyCapabilities } from "./contract/capabilities.ts";
 export { METHODS_OF_CAPABILITY } from "./contract/check-capabilities.ts";
-export { createDiffView, digestChanges, summarizeChanges } from "./contract/diff-view.ts";
+export {
+  createDiffView,
+  diffViewOf,
+  digestChanges,
+  summarizeChanges,
+} from "./contract/diff-view.ts";
+export {
+  changeOf,
+  commitResultOf,
+  compareStates,
+  isSameState,
+  reverseChanges,
+} from "./contract/compare-states.ts";
+export type { CommitFacts } from "./contract/compare-states.ts";
 export type { DiffViewInit } from "./contract/diff-view.ts";
 export type {
   Clock,
@@ -166,6 +179,14 @@ export type { StrategyDescription } from "./registry/strategy-entry.ts";
 export { StrategyRegistry } from "./registry/strategy-registry.ts";
 export type { RegisterOptions } from "./registry/strategy-registry.ts";
 
+export { fileIn, withFile } from "./tree/toolkit/edit-state.ts";
+export { findConflicts } from "./tree/toolkit/find-conflicts.ts";
+export { publishChanges, unpublishChanges } from "./tree/toolkit/publish-changes.ts";
+export type { PublishPlace } from "./tree/toolkit/publish-changes.ts";
+export { loadStates, saveStates } from "./tree/toolkit/saved-states.ts";
+export type { TreeStates } from "./tree/toolkit/saved-states.ts";
+export { readEntryState, readTreeState } from "./tree/toolkit/tree-state.ts";
+export type { TreeState } from "./tree/toolkit/tree-state.ts";
 export { CopyOnWriteStrategy } from "./strategies/copy_on_write/strategy.ts";
 export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts";
 export { GitWorktreeStrategy } from "./strategies/git_worktree/strategy.ts";

@@ -21,7 +21,16 @@ import type {
   StrategyHost,
 } from "cofferdam";
 import { pack, unpack } from "./archive.ts";
-import { type Tree, compare, describe, isOutward, isSame, readTree, stateOf } from "./tree.ts";
+import {
+  type Tree,
+  compare,
+  describe,
+  entryAt,
+  isOutward,
+  isSame,
+  readTree,
+  stateOf,
+} from "./tree.ts";
 
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 } as const;
 
@@ -63,7 +72,7 @@ export class TarSnapshotStrategy implements SandboxStrategy {
     const { file, name, state } = await this.#find(ref, path);
     if (state !== null && state.type !== "file") throw pathError(name, state.type);
     const at = this.#host.clock.now().toISOString();
-    const base = (await this.#base(ref))[name] ?? null;
+    const base = entryAt(await this.#base(ref), name);
     if (state !== null && (await readFile(file)).equals(Buffer.from(content))) {
       return { path: name, kind: "unchanged", before: state, after: state, at };
     }

@@ -40,11 +40,16 @@ export async function stateOf(path: string): Promise<EntryState | null> {
   };
 }
 
+/** The entry at a path; null when there is none, whatever every object has besides. */
+export function entryAt(tree: Tree, path: string): EntryState | null {
+  return (Object.hasOwn(tree, path) ? tree[path] : null) ?? null;
+}
+
 /** What has to be done to one tree to make it the other. */
 export function compare(before: Tree, after: Tree): Change[] {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort(byBytes);
   return paths
-    .map((path) => describe(path, before[path] ?? null, after[path] ?? null))
+    .map((path) => describe(path, entryAt(before, path), entryAt(after, path)))
     .filter(({ kind }) => kind !== "unchanged");
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Change, EntryState, SkippedEntry } from "../model/change.ts";
 import { compareText } from "../model/compare-text.ts";
 import type { DiffSummary, DiffView, DriftEntry } from "../model/diff-view.ts";
+import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { type ContentReader, renderText } from "./diff-text.ts";
 
 /** What a diff view is made from. */
@@ -32,6 +33,23 @@ export function createDiffView(init: DiffViewInit): DiffView {
     isEmpty: changes.length === 0,
     text: (options) => renderText(changes, init, options),
   };
+}
+
+/** The view of a sandbox whose changes were found, where the content of either side can be had from its state. */
+export function diffViewOf(
+  { sandboxId, baseFingerprintId }: SandboxRef,
+  changes: readonly Change[],
+  contentOf: (state: EntryState) => Promise<Uint8Array | null>,
+): DiffView {
+  const read = (state: EntryState | null): Promise<Uint8Array | null> =>
+    state === null ? Promise.resolve(null) : contentOf(state);
+  return createDiffView({
+    sandboxId,
+    base: baseFingerprintId,
+    changes,
+    readBefore: ({ before }) => read(before),
+    readAfter: ({ after }) => read(after),
+  });
 }
 
 /** The exact bytes of a change's path. */
