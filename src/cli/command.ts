@@ -28,6 +28,8 @@ export type CommandAction = (call: Call) => Promise<ExitCode>;
 /** One row of the command table, from which commands, help, completion, manual and docs are made. */
 export interface CommandSpec {
   readonly name: string;
+  /** The command that its name stands behind, as `new` behind `strategies`. */
+  readonly parent?: string;
   /** Heading in the help. */
   readonly group: string;
   readonly arguments: readonly ArgumentSpec[];
@@ -66,7 +68,12 @@ export function synopsisOf(spec: CommandSpec): string {
     }),
     ...spec.arguments.filter(({ name }) => name === "CMD").map(() => "-- CMD…"),
   ];
-  return ["coffer", spec.name, ...parts].join(" ");
+  return [nameOf(spec), ...parts].join(" ");
+}
+
+/** How the command is called, without arguments. */
+export function nameOf({ parent, name }: CommandSpec): string {
+  return ["coffer", ...(parent === undefined ? [] : [parent]), name].join(" ");
 }
 
 function argumentText({ name, isOptional, isMany }: ArgumentSpec): string {

@@ -5,19 +5,27 @@ import type { CommandSpec, OptionSpec } from "./command.ts";
 const PLANS = `coffer list --json -q 2>/dev/null | sed -n 's/^    "planId": "\\(.*\\)",$/\\1/p'`;
 
 /** The completion script of a shell, made from the command table; null for an unknown shell. */
-export function completionFor(shell: string, commands: readonly CommandSpec[]): string | null {
-  if (shell === "bash") return bash(commands);
-  if (shell === "zsh") return zsh(commands);
-  return shell === "fish" ? fish(commands) : null;
+export function completionFor(shell: string, all: readonly CommandSpec[]): string | null {
+  const commands = all.filter(({ parent }) => parent === undefined);
+  const below = ({ name }: CommandSpec): readonly CommandSpec[] =>
+    all.filter(({ parent }) => parent === name);
+  if (shell === "bash") return bash(commands, below);
+  if (shell === "zsh") return zsh(commands, below);
+  return shell === "fish" ? fish(commands, below) : null;
 }
 
-function bash(commands: readonly CommandSpec[]): string {
+/** The commands whose names stand behind that of another one. */
+type Below = (spec: CommandSpec) => readonly CommandSpec[];
+
+function bash(commands: readonly CommandSpec[], below: Below): string {
   const cases = commands.map((spec) => {
     const words = [...spec.options, ...GLOBAL_OPTIONS].flatMap(namesOf).join(" ");
-    return `    ${spec.name}) words="${words}"; plan=${takesPlan(spec) ? 1 : 0} ;;`;
+    const names = below(spec).map(({ name }) => name);
+    const more = names.length === 0 ? "" : `; names="${names.join(" ")}"`;
+    return `    ${spec.name}) words="${words}"; plan=${takesPlan(spec) ? 1 : 0}${more} ;;`;
   });
   return `_coffer() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" plan=0
+  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" names="" plan=0
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${commands.map(({ name }) => name).join(" ")} help --version --help"
     COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -32,17 +40,21 @@ ${cases.join("\n")}
   elif [ "\${word:0:1}" = "-" ]; then
     COMPREPLY=($(compgen -W "$words" -- "$word"))
   else
-    COMPREPLY=($(compgen -f -- "$word"))
+    [ "$COMP_CWORD" -eq 2 ] || names=""
+    COMPREPLY=($(compgen -f -W "$names" -- "$word"))
   fi
 }
 complete -o filenames -F _coffer coffer
 `;
 }
 
-function zsh(commands: readonly CommandSpec[]): string {
+function zsh(commands: readonly CommandSpec[], below: Below): string {
   const names = commands.map(({ name, summary }) => `    ${zshText(`${name}:${summary}`)}`);
   const cases = commands.map((spec) => {
-    const first = takesPlan(spec) ? "'1:plan:_coffer_plans' '*:file:_files'" : "'*:file:_files'";
+    const names = below(spec).map(({ name }) => name);
+    const own = names.length === 0 ? "" : `'1:name:{compadd ${names.join(" ")}; _files}' `;
+    const plans = takesPlan(spec) ? "'1:plan:_coffer_plans' " : own;
+    const first = `${plans}'*:file:_files'`;
     const options = [...spec.options, ...GLOBAL_OPTIONS].flatMap(zshOptions);
     return `    ${spec.name}) _arguments -s ${[first, ...options].join(" ")} ;;`;
   });
@@ -86,13 +98,17 @@ function zshText(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function fish(commands: readonly CommandSpec[]): string {
+function fish(commands: readonly CommandSpec[], below: Below): string {
   const first = "not __fish_seen_subcommand_from " + commands.map(({ name }) => name).join(" ");
   const lines = commands.flatMap((spec) => {
     const inside = `__fish_seen_subcommand_from ${spec.name}`;
     return [
       `complete -c coffer -f -n '${first}' -a ${spec.name} -d ${fishText(spec.summary)}`,
       ...(takesPlan(spec) ? [`complete -c coffer -n '${inside}' -a "(${fishPlans()})"`] : []),
+      ...below(spec).map(
+        ({ name, summary }) =>
+          `complete -c coffer -n '${inside}' -a ${name} -d ${fishText(summary)}`,
+      ),
       ...spec.options.map((option) => fishOption(option, ` -n '${inside}'`)),
     ];
   });

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Command, CommanderError, Option } from "commander";
 import { Call } from "./call.ts";
-import { GLOBAL_OPTIONS, synopsisOf } from "./command.ts";
+import { GLOBAL_OPTIONS, nameOf, synopsisOf } from "./command.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { COMMANDS } from "./command-table.ts";
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
@@ -65,7 +65,7 @@ function commandsFor(args: readonly string[]): readonly CommandSpec[] {
   );
   let at = 0;
   while (words.has(args[at] ?? "")) at += words.get(args[at] ?? "") ?? 1;
-  const called = COMMANDS.filter(({ name }) => name === args[at]);
+  const called = COMMANDS.filter(({ name, parent }) => (parent ?? name) === args[at]);
   return called.length === 0 ? COMMANDS : called;
 }
 
@@ -115,7 +115,8 @@ function addCommand(
   spec: CommandSpec,
   run: (spec: CommandSpec, values: Record<string, unknown>) => Promise<void>,
 ): void {
-  const command = program
+  const above = program.commands.find((command) => command.name() === spec.parent) ?? program;
+  const command = above
     .command(spec.name)
     .summary(spec.summary)
     .description(
@@ -123,7 +124,7 @@ function addCommand(
         .join("\n\n")
         .trim(),
     )
-    .usage(synopsisOf(spec).slice(`coffer ${spec.name} `.length))
+    .usage(synopsisOf(spec).slice(`${nameOf(spec)} `.length))
     .helpGroup(`${spec.group}:`);
   for (const { name, description, isOptional, isMany } of spec.arguments) {
     const term = isMany === true ? `${name}...` : name;

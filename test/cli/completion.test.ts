@@ -52,6 +52,7 @@ test("completes commands, options and the plans that are there in bash", () => {
   expect(completed("chec")).toEqual(["checkpoint", "checkpoints"]);
   expect(completed("status", "ho")).toEqual(["holiday"]);
   expect(completed("commit", "holiday", "--e")).toEqual(["--expect"]);
+  expect(completed("strategies", "ne")).toEqual(["new"]);
 });
 
 test("completes commands, options and the plans that are there in fish", () => {

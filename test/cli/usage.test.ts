@@ -39,6 +39,9 @@ test("prints the help of every command, and of all when none is named", () => {
       expect(asked.stdout).toContain(`  ${option} `);
     expect(asked.stdout).toMatch(/\nExamples:\n {2}# .*\n {2}.*coffer /);
   }
+  const below = coffer(home, ["strategies", "new", "--help"]);
+  expect(below).toMatchObject({ code: 0, stderr: "" });
+  expect(below.stdout).toContain("Usage: coffer strategies new NAME");
   expect(coffer(home, ["help", "diff"]).stdout).toBe(coffer(home, ["diff", "--help"]).stdout);
 });
 

@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { tempFolder } from "../support/temp.ts";
-
-const checkout = fileURLToPath(new URL("../..", import.meta.url));
+import { checkout, installPacked } from "./install-packed.ts";
 
 const CONSUMER = `
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -63,27 +61,6 @@ const compilerOptions = {
   typeRoots: [join(checkout, "node_modules/@types")],
 };
 
-/** Unpacks the package as it would be published into an empty project, with the dependencies that it names. */
-function install(project: string): void {
-  const modules = join(project, "node_modules");
-  mkdirSync(modules);
-  const options = ["--ignore-scripts", "--json", "--pack-destination", project];
-  execFileSync("npm", ["pack", ...options], { cwd: checkout, stdio: "pipe" });
-  const [tarball = ""] = readdirSync(project).filter((name) => name.endsWith(".tgz"));
-  execFileSync("tar", ["-xzf", join(project, tarball), "-C", modules]);
-  execFileSync("mv", [join(modules, "package"), join(modules, "cofferdam")]);
-  const listed = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], {
-    cwd: checkout,
-    encoding: "utf8",
-  });
-  for (const path of listed.trim().split("\n").slice(1)) {
-    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
-    const target = join(modules, name);
-    mkdirSync(join(target, ".."), { recursive: true });
-    symlinkSync(path, target);
-  }
-}
-
 test(
   "a project that has the packed package compiles and runs with its entry point alone (R22)",
   { timeout: 240_000 },
@@ -95,7 +72,7 @@ test(
       join(project, "tsconfig.json"),
       JSON.stringify({ compilerOptions, files: ["consumer.ts"] }),
     );
-    install(project);
+    installPacked(project);
     const run = (...args: string[]): string =>
       execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" });
     run(join(checkout, "node_modules/typescript/bin/tsc"), "-p", ".");

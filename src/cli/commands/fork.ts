@@ -6,6 +6,7 @@ import { knownPlan, openFor, workspaceOf } from "../open-plan.ts";
 import { withProgress } from "../progress.ts";
 import { quoted } from "../quoted.ts";
 import { printable } from "../render/printable.ts";
+import { wayIn } from "../way-in.ts";
 
 /** `coffer fork`: a second plan that begins with what the first one holds. */
 export async function fork(call: Call): Promise<ExitCode> {
@@ -23,9 +24,6 @@ export async function fork(call: Call): Promise<ExitCode> {
   if (call.json) call.answerJson(told);
   const begin = from === undefined ? "the present state" : printable(from);
   call.tell(`The plan ${printable(name)} begins with ${begin} of ${printable(plan.id)}.`);
-  call.suggest(
-    [`coffer path ${quoted(name)}`, "where to work in it"],
-    [`coffer diff ${quoted(name)}`, "see what it would commit"],
-  );
+  call.suggest(...wayIn(told), [`coffer diff ${quoted(name)}`, "see what it would commit"]);
   return EXIT.done;
 }

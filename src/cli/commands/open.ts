@@ -8,6 +8,7 @@ import { quoted } from "../quoted.ts";
 import { printable } from "../render/printable.ts";
 import { namedResources, parseResource } from "../resource-argument.ts";
 import { usageError } from "../usage-error.ts";
+import { wayIn } from "../way-in.ts";
 
 /** `coffer open`: a plan with sandboxes of the resources, which outlives this process. */
 export async function openPlan(call: Call): Promise<ExitCode> {
@@ -36,7 +37,7 @@ export async function openPlan(call: Call): Promise<ExitCode> {
   }
   const name = quoted(planId);
   call.suggest(
-    [`cd "$(coffer path ${name})"`, "work in it"],
+    ...wayIn(told),
     [`coffer diff ${name}`, "see what would be committed"],
     [`coffer commit ${name}`, "publish it, all or nothing"],
   );

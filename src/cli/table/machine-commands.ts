@@ -22,6 +22,18 @@ export const MACHINE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../commands/strategies.ts")).showStrategies,
   },
   {
+    name: "new",
+    parent: "strategies",
+    group: MACHINE_GROUP,
+    arguments: [{ name: "NAME", description: "of the plug-in and of its folder" }],
+    options: [],
+    summary: "write a plug-in with a strategy that works, and its conformance test",
+    details:
+      "It is made in the folder NAME, which must not be there. What it holds passes the conformance kit; change it step by step into what your resource needs.",
+    examples: [["coffer strategies new versioned-store", "begin a strategy of your own"]],
+    load: async () => (await import("../commands/strategies-new.ts")).writeNewStrategy,
+  },
+  {
     name: "doctor",
     group: MACHINE_GROUP,
     arguments: [PATH],
