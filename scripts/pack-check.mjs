@@ -53,14 +53,13 @@ function checkContents(tarball) {
     "CHANGELOG.md",
     "package.json",
     "dist/index.d.ts",
+    "examples/content-store/strategy.ts",
     "man/coffer.1",
   ];
   const missing = wanted.filter((name) => !names.includes(`package/${name}`));
+  const usual = /^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|package\.json)$/;
   const strange = names.filter(
-    (name) =>
-      !/^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|man\/coffer\.1|package\.json)$/.test(
-        name,
-      ),
+    (name) => !usual.test(name) && !wanted.includes(name.slice("package/".length)),
   );
   if (missing.length > 0) throw new Error(`not in the package: ${missing.join(", ")}`);
   if (strange.length > 0) throw new Error(`should not be packed: ${strange.join(", ")}`);
