@@ -88,6 +88,7 @@ it("they are all tests but those of inner modules and of what the package is mad
     "test/exec/placeholder.test.ts",
     "test/matrix/limits.test.ts",
     "test/package/consumer.test.ts",
+    "test/package/plugin.test.ts",
   ]);
 });
 
