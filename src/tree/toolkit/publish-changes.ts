@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { writeSync } from "node:fs";
 import { reverseChanges } from "../../contract/compare-states.ts";
 import { changedPathBytes } from "../../contract/diff-view.ts";
@@ -83,7 +83,7 @@ async function apply(
   for (const { change, path } of ordered) {
     const { before, after } = change;
     const hasContent = after?.type === "file" && before?.hash !== after.hash;
-    place.put(path, change, hasContent ? await contentOf(after) : null);
+    place.put(path, change, hasContent ? proven(change, after, await contentOf(after)) : null);
   }
   const folders = [...new Set(ordered.map(({ path }) => parentOf(path)))].sort(compareText);
   for (const folder of folders.toReversed()) {
@@ -97,6 +97,12 @@ async function apply(
     if (after?.type !== "directory") continue;
     place.finish(path, (fd) => setAttributes(fd, attributesOf(after)));
   }
+}
+
+/** The content, if it is the one that the state speaks of: a store that lost it must not be believed. */
+function proven({ path }: Change, { hash }: EntryState, content: Uint8Array): Uint8Array {
+  if (createHash("sha256").update(content).digest("hex") === hash) return content;
+  throw new Error(`the content that was kept for ${path} is not the one that was written`);
 }
 
 function pathOf(change: Change): RelativePath {

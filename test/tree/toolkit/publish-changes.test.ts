@@ -100,6 +100,17 @@ describe("changes of a strategy's own", () => {
   });
 });
 
+it("a content that is not the one of its state is never published", async () => {
+  const folders = makeFolders("echo new > a; echo newer > modified");
+  const place = await placeOf(folders);
+  const changes = await changesBetween(folders);
+  const contentOf = (): Promise<Uint8Array> => Promise.resolve(Buffer.from("rotten\n"));
+  await expect(publishChanges(changes, { ...place, contentOf })).rejects.toBeInstanceOf(Error);
+  expect(shell(folders.root, "cat *modified*; ls a || true")).toBe("old\n");
+  await unpublish(folders);
+  expectOracleEqual(takeOracle(folders.original), takeOracle(folders.root), { ignore: [...LINKS] });
+});
+
 interface Prepared extends TracedProgram {
   readonly folders: Folders;
 }
