@@ -10,6 +10,8 @@ export interface EditLimits {
   readonly hardLinks?: boolean;
   /** Symbolic links that lead to themselves. */
   readonly linkLoops?: boolean;
+  /** Folders at paths where others were before. */
+  readonly remadeFolders?: boolean;
 }
 
 /** A process that edits trees at random: equal seeds on equal trees give equal trees. */
@@ -25,8 +27,10 @@ export async function startEditor(): Promise<Editor> {
   const ended = once(child, "close");
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    async edit(root, seed, count, { hardLinks = true, linkLoops = true } = {}) {
-      child.stdin.write(`${JSON.stringify({ root, seed, count, hardLinks, linkLoops })}\n`);
+    async edit(root, seed, count, limits = {}) {
+      const everything = { hardLinks: true, linkLoops: true, remadeFolders: true };
+      const request = { root, seed, count, ...everything, ...limits };
+      child.stdin.write(`${JSON.stringify(request)}\n`);
       const { value } = (await answers.next()) as { value: string };
       if (value !== "ok") throw new Error(`editing failed: ${value}`);
     },

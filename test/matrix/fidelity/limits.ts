@@ -109,6 +109,10 @@ export const BEYOND: readonly Pick<Limit, "script" | "text">[] = [
     script: "fuse-link-loops.sh",
     text: "fuse-overlayfs cannot list a folder in which a folder with another one in it has replaced a link that leads to itself. Calls of the library show it, and commits are exact.",
   },
+  {
+    script: "fuse-remade-folders.sh",
+    text: "A live mount of fuse-overlayfs can show a removed folder of the base again, where the folder around it was removed and made anew and a file that took its name is removed. Calls of the library and fresh mounts do not, and commits are exact.",
+  },
 ];
 
 /** The limit that is the reason for a cell; undefined for a tick. */

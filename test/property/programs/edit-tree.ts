@@ -30,6 +30,7 @@ interface EditRequest {
   readonly count: number;
   readonly hardLinks: boolean;
   readonly linkLoops: boolean;
+  readonly remadeFolders: boolean;
 }
 
 type Random = (below: number) => number;
@@ -53,13 +54,15 @@ class Editor {
   readonly #next: Random;
   readonly #hardLinks: boolean;
   readonly #linkLoops: boolean;
+  readonly #remadeFolders: boolean;
   #time = 1_000_000_000;
 
-  constructor({ root, seed, hardLinks, linkLoops }: EditRequest) {
+  constructor({ root, seed, hardLinks, linkLoops, remadeFolders }: EditRequest) {
     this.#root = root;
     this.#next = random(seed);
     this.#hardLinks = hardLinks;
     this.#linkLoops = linkLoops;
+    this.#remadeFolders = remadeFolders;
   }
 
   step(): void {
@@ -89,7 +92,7 @@ class Editor {
           folders.slice(1).map((path) => ({ path })),
           (path) => chmodSync(path, [0o700, 0o755][this.#next(2)]!),
         ),
-      () => this.#free(place(), (path) => mkdirSync(path)),
+      () => this.#free(this.#folder(place()), (path) => mkdirSync(path)),
       () => this.#free(place(), (path) => symlinkSync(this.#target(), path)),
       () =>
         this.#with(links, (path) => {
@@ -128,7 +131,7 @@ class Editor {
   }
 
   #move(path: string, to: string): void {
-    this.#free(to, (target) => {
+    this.#free(lstatSync(path).isDirectory() ? this.#folder(to) : to, (target) => {
       if (target.startsWith(`${path}/`)) return;
       // `mv` copies where the kernel refuses to rename, as every user would.
       execFileSync("mv", ["-n", "--", path, target]);
@@ -143,11 +146,16 @@ class Editor {
     rmSync(path, { recursive: true });
     const kind = this.#next(3);
     if (kind === 0) writeFileSync(path, this.#text());
-    else if (kind === 1) symlinkSync("elsewhere", path);
+    else if (kind === 1 || !this.#remadeFolders) symlinkSync("elsewhere", path);
     else {
       mkdirSync(path);
       writeFileSync(`${path}/inside`, this.#text());
     }
+  }
+
+  /** A path for a folder: any, also where another one was, unless that is to be avoided. */
+  #folder(path: string): string {
+    return this.#remadeFolders ? path : `${path}.${this.#next(1_000_000)}`;
   }
 
   /** What a link leads to: any name, also its own, unless loops are to be avoided. */

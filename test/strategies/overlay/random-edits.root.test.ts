@@ -49,11 +49,14 @@ const throughPath = {
     takeOracle(text(await workspace.path(place))),
 };
 
-/** See test/limits/fuse-link-loops.sh. */
+/** See fuse-link-loops.sh and fuse-remade-folders.sh in test/limits. */
 const throughFuse = {
   ...throughPath,
   edit: async (editor: Editor, { workspace, place }: TestSandbox, seed: number): Promise<void> =>
-    editor.edit(text(await workspace.path(place)), seed, EDITS, { linkLoops: false }),
+    editor.edit(text(await workspace.path(place)), seed, EDITS, {
+      linkLoops: false,
+      remadeFolders: false,
+    }),
 };
 
 /** The edits are made by a process in its own namespaces; the test itself mounts the layers to look at them. */
@@ -61,7 +64,7 @@ const throughNamespace = {
   edit: async (_: Editor, { workspace, place }: TestSandbox, seed: number): Promise<void> => {
     const program = await buildProgram(fileURLToPath(EDIT_TREE));
     const input = Buffer.from(
-      `${JSON.stringify({ root: ".", seed, count: EDITS, linkLoops: true })}\n`,
+      `${JSON.stringify({ root: ".", seed, count: EDITS, linkLoops: true, remadeFolders: true })}\n`,
     );
     const done = await workspace.runInside(place, [process.execPath, program], { input });
     // Inside there is no privilege: files without write permission stop the edits early, which is fine here.
