@@ -53,6 +53,7 @@ function checkContents(tarball) {
     "CHANGELOG.md",
     "package.json",
     "dist/index.d.ts",
+    "examples/content-store/README.md",
     "examples/content-store/strategy.ts",
     "man/coffer.1",
   ];
