@@ -183,7 +183,7 @@ export { fileIn, withFile } from "./tree/toolkit/edit-state.ts";
 export { findConflicts } from "./tree/toolkit/find-conflicts.ts";
 export { publishChanges, unpublishChanges } from "./tree/toolkit/publish-changes.ts";
 export type { PublishPlace } from "./tree/toolkit/publish-changes.ts";
-export { loadStates, saveStates } from "./tree/toolkit/saved-states.ts";
+export { loadStates, readContent, saveContent, saveStates } from "./tree/toolkit/saved-states.ts";
 export type { TreeStates } from "./tree/toolkit/saved-states.ts";
 export { readEntryState, readTreeState } from "./tree/toolkit/tree-state.ts";
 export type { TreeState } from "./tree/toolkit/tree-state.ts";

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as coffer from "cofferdam";
 import type { EntryState, PathInput, Resource, SandboxRef } from "cofferdam";
@@ -32,7 +32,7 @@ export class ContentStoreStrategy implements coffer.SandboxStrategy {
   async write(ref: SandboxRef, path: PathInput, content: Uint8Array | string) {
     const { base, draft } = await this.#open(ref);
     const next = coffer.withFile({ base, draft }, path, content);
-    await writeFile(inside(ref, next.change.after?.hash), content);
+    await coffer.saveContent(inside(ref, ""), content);
     await coffer.saveStates(inside(ref, "states"), { base, draft: next.draft });
     return { ...next.change, at: this.#host.clock.now().toISOString() };
   }
@@ -60,11 +60,13 @@ export class ContentStoreStrategy implements coffer.SandboxStrategy {
   }
 
   async checkpoint(ref: SandboxRef, checkpointId: string) {
-    await copyFile(inside(ref, "states"), inside(ref, `kept-${checkpointId}`));
+    const states = await coffer.loadStates(inside(ref, "states"));
+    await coffer.saveStates(inside(ref, `kept-${checkpointId}`), states);
   }
 
   async restoreCheckpoint(ref: SandboxRef, checkpointId: string) {
-    await copyFile(inside(ref, `kept-${checkpointId}`), inside(ref, "states"));
+    const kept = await coffer.loadStates(inside(ref, `kept-${checkpointId}`));
+    await coffer.saveStates(inside(ref, "states"), kept);
   }
 
   async cleanup(ref: SandboxRef) {
@@ -76,7 +78,8 @@ export class ContentStoreStrategy implements coffer.SandboxStrategy {
     const exclude = ref.metadata["ownPaths"] as string[];
     const base = await coffer.readTreeState(location, { exclude });
     for (const [path, { hash }] of base) {
-      if (hash !== null) await copyFile(join(location, path), inside(ref, hash));
+      if (hash === null) continue;
+      await coffer.saveContent(inside(ref, ""), await coffer.readContent(location, path));
     }
     await coffer.saveStates(inside(ref, "states"), { base, draft: base });
   }
@@ -90,6 +93,6 @@ export class ContentStoreStrategy implements coffer.SandboxStrategy {
   }
 }
 
-function inside(ref: SandboxRef, name: string | null | undefined) {
+function inside(ref: SandboxRef, name: string | null) {
   return join(ref.metadata["store"] as string, name ?? "");
 }

@@ -6,7 +6,10 @@ import {
   SandboxConflictError,
   SandboxPathError,
   SandboxRollbackError,
+  changeOf,
+  commitResultOf,
   createDiffView,
+  isSameState,
 } from "cofferdam";
 import type {
   Change,
@@ -21,16 +24,7 @@ import type {
   StrategyHost,
 } from "cofferdam";
 import { pack, unpack } from "./archive.ts";
-import {
-  type Tree,
-  compare,
-  describe,
-  entryAt,
-  isOutward,
-  isSame,
-  readTree,
-  stateOf,
-} from "./tree.ts";
+import { type Tree, compare, isOutward, readTree, stateOf, withBits } from "./tree.ts";
 
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 } as const;
 
@@ -72,13 +66,14 @@ export class TarSnapshotStrategy implements SandboxStrategy {
     const { file, name, state } = await this.#find(ref, path);
     if (state !== null && state.type !== "file") throw pathError(name, state.type);
     const at = this.#host.clock.now().toISOString();
-    const base = entryAt(await this.#base(ref), name);
+    const base = (await this.#base(ref)).get(name);
     if (state !== null && (await readFile(file)).equals(Buffer.from(content))) {
       return { path: name, kind: "unchanged", before: state, after: state, at };
     }
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
-    return { ...describe(name, base, await stateOf(file)), at };
+    const written = await stateOf(file);
+    return { ...changeOf(name, base ?? null, written && withBits(base, written)), at };
   }
 
   async diff(ref: SandboxRef): Promise<DiffView> {
@@ -109,23 +104,8 @@ export class TarSnapshotStrategy implements SandboxStrategy {
     }
     await refuseConflicts(location, changes);
     if (changes.length > 0) await this.#publish(ref, location, changes);
-    const paths = (isListed: (change: Change) => boolean): string[] =>
-      changes.filter(isListed).map(({ path }) => path);
-    return {
-      success: true,
-      sandboxId: ref.sandboxId,
-      strategyName: ref.strategyName,
-      added: paths(({ before }) => before === null),
-      changed: paths(({ before, after }) => before !== null && after !== null),
-      deleted: paths(({ after }) => after === null),
-      noop: changes.length === 0,
-      message: message ?? null,
-      revision: null,
-      committedAt: this.#host.clock.now().toISOString(),
-      undoable: { possible: true, by: "an archive of what was replaced" },
-      warnings: [],
-      metadata: {},
-    };
+    const undoable = { possible: true, by: "an archive of what was replaced" };
+    return commitResultOf(ref, changes, { at: this.#host.clock.now(), message, undoable });
   }
 
   /** May be called again after a crash: what is as before already counts as undone. */
@@ -136,7 +116,7 @@ export class TarSnapshotStrategy implements SandboxStrategy {
     const present = await Promise.all(changes.map(({ path }) => stateOf(join(location, path))));
     const foreign = changes.filter(
       ({ before, after }, at) =>
-        !isSame(present[at] ?? null, after) && !isSame(present[at] ?? null, before),
+        !isSameState(present[at] ?? null, after) && !isSameState(present[at] ?? null, before),
     );
     if (foreign.length > 0) {
       const paths = foreign.map(({ path }) => path);
@@ -161,7 +141,7 @@ export class TarSnapshotStrategy implements SandboxStrategy {
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
     const work = inside(ref, "work");
-    const paths = ["", ...Object.keys(await readTree(work))];
+    const paths = ["", ...(await readTree(work)).keys()];
     await pack(this.#host, work, paths, inside(ref, `${checkpointId}.tar`), "exact");
   }
 
@@ -196,9 +176,9 @@ export class TarSnapshotStrategy implements SandboxStrategy {
 
   async #reset(ref: SandboxRef, location: string): Promise<void> {
     const tree = await readTree(location);
-    await pack(this.#host, location, ["", ...Object.keys(tree)], inside(ref, "base.tar"));
+    await pack(this.#host, location, ["", ...tree.keys()], inside(ref, "base.tar"));
     await this.#unpackWork(ref, inside(ref, "base.tar"));
-    await writeFile(inside(ref, "base.json"), JSON.stringify(tree));
+    await writeFile(inside(ref, "base.json"), JSON.stringify([...tree]));
     await rm(inside(ref, "base.tar"));
   }
 
@@ -209,7 +189,7 @@ export class TarSnapshotStrategy implements SandboxStrategy {
   }
 
   async #base(ref: SandboxRef): Promise<Tree> {
-    return (await this.#json<Tree>(ref, "base.json")) ?? {};
+    return new Map(await this.#json<[string, EntryState][]>(ref, "base.json"));
   }
 
   async #json<T>(ref: SandboxRef, name: string): Promise<T | null> {
@@ -265,7 +245,7 @@ async function refuseConflicts(location: string, changes: readonly Change[]): Pr
   const conflicts = [];
   for (const { path, before, after } of changes) {
     const theirs = await stateOf(join(location, path));
-    if (isSame(before, theirs)) continue;
+    if (isSameState(before, theirs)) continue;
     const reason = before === null ? "exists" : theirs === null ? "missing" : "changed";
     conflicts.push({ path, reason, base: before, theirs, ours: after });
   }

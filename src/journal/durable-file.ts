@@ -35,7 +35,7 @@ export async function syncFolder(path: string): Promise<void> {
  */
 export async function replaceFile(
   path: string,
-  content: string,
+  content: string | Uint8Array,
   draftFolder = dirname(path),
 ): Promise<void> {
   const folder = dirname(path);
@@ -100,13 +100,13 @@ export async function fillFolder(
   await syncFolder(folder);
 }
 
-async function writeTemporary(folder: string, content: string): Promise<string> {
+async function writeTemporary(folder: string, content: string | Uint8Array): Promise<string> {
   const path = join(folder, `.${randomBytes(16).toString("hex")}.tmp`);
   await writeDurably(path, content);
   return path;
 }
 
-async function writeDurably(path: string, content: string): Promise<void> {
+async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const fd = openSync(path, flags, 0o600);
   try {

@@ -19,6 +19,21 @@ function editedPlan(home: Home): void {
   writeFileSync(notes.stdout.trimEnd(), "newer\n");
 }
 
+test("suggests a way into a plan that leads there, by the name of a resource where it has several", () => {
+  const home = makeHome(FILES);
+  const [, site = ""] = RESOURCES;
+  for (const [plan, resources] of [
+    ["one", ["-r", site]],
+    ["two", RESOURCES],
+  ] as const) {
+    const { stderr } = coffer(home, ["open", plan, ...resources]);
+    const [, way = ""] = /^ {2}cd "\$\(coffer (path .*)\)" +# work in it$/m.exec(stderr) ?? [];
+    const { path } = answerOf(home, way.split(" ")) as { path: string };
+    expect(listing(path)).toBe(listing(join(home.project, "site")));
+  }
+  expect(coffer(home, ["fork", "two", "three"]).stderr).toContain("coffer path three site");
+});
+
 test("takes a plan from its opening through diff and commit to its undo, each step by another process", () => {
   const home = makeHome(FILES);
   const before = listing(join(home.project, "site"));

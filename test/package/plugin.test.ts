@@ -66,17 +66,7 @@ describe("a project that has the packed package alone", () => {
   });
 
   test("writes a plug-in that passes the conformance kit as it is", { timeout: 240_000 }, () => {
-    const answer = JSON.parse(
-      coffer(project, "strategies", "new", "my-store", "--json"),
-    ) as unknown;
-    expect(answer).toEqual({
-      strategyName: "my_store",
-      className: "MyStoreStrategy",
-      folder: join(project, "my-store"),
-      files: readdirSync(join(project, "my-store")).sort(
-        (a, b) => ORDER.indexOf(a) - ORDER.indexOf(b),
-      ),
-    });
+    coffer(project, "strategies", "new", "my-store");
     const { status, stdout } = spawnSync("npm", ["test"], {
       cwd: join(project, "my-store"),
       encoding: "utf8",
@@ -107,11 +97,3 @@ describe("a project that has the packed package alone", () => {
     coffer(home, "clean", "prices", "--force");
   });
 });
-
-const ORDER = [
-  "package.json",
-  "strategy.ts",
-  "cofferdam.yaml",
-  "conformance.test.mjs",
-  "README.md",
-];

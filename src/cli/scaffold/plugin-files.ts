@@ -66,8 +66,7 @@ for (const { title, reason } of leftOut) console.log(\`left out: \${title} (\${r
 function readme(name: string, strategyName: string, className: string): string {
   return `# cofferdam-plugin-${name}
 
-A strategy for [Cofferdam](https://www.npmjs.com/package/cofferdam): how one kind of resource is
-isolated, compared, committed and taken back.
+A strategy for Cofferdam: how one kind of resource is isolated, compared, committed and taken back.
 
 - \`strategy.ts\`: the class \`${className}\`. It works as it is, for directories, and keeps every
   content once, under its hash. Replace what your resource does in another way.

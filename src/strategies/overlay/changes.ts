@@ -41,7 +41,8 @@ export interface CollectedChanges extends ChangeSet {
 
 /**
  * What differs between the view and the real tree. Walks our own layers alone, and of the real tree only what they
- * replaced, removed or moved: the cost follows what changed.
+ * replaced, removed or moved: the cost follows what changed. One thing needs more: where a renamed folder holds a file
+ * with names elsewhere, the real tree is walked for them.
  */
 export function collectChanges(stack: LayerStack, scope: ChangeScope): CollectedChanges {
   return new Collector(stack, scope).run();
@@ -68,7 +69,9 @@ export function hasChange(
   scope: ChangeScope,
   counts: (change: TreeChange) => boolean,
 ): boolean {
-  return new Collector(stack, scope).run(counts).changes.some(counts);
+  const collector = new Collector(stack, scope);
+  // What links may add is asked for only when nothing else counts.
+  return collector.finds(counts) || collector.result().changes.some(counts);
 }
 
 /** How long others may have to wait. */
@@ -106,12 +109,18 @@ class Collector {
     this.#links = new LinkNames(stack);
   }
 
-  /** All changes; with `isEnough`, those up to the folder with the first that is. */
-  run(isEnough?: (change: TreeChange) => boolean): CollectedChanges {
-    for (const known of this.folders()) {
-      if (isEnough !== undefined && this.#changes.slice(known).some(isEnough)) break;
-    }
+  /** All changes. */
+  run(): CollectedChanges {
+    for (const _folder of this.folders());
     return this.result();
+  }
+
+  /** Looks no further than the folder with the first change that counts; false when there is none. */
+  finds(counts: (change: TreeChange) => boolean): boolean {
+    for (const known of this.folders()) {
+      if (this.#changes.slice(known).some(counts)) return true;
+    }
+    return false;
   }
 
   /** Looks into one folder after the other; gives how many changes were known before each. */

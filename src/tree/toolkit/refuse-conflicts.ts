@@ -33,7 +33,6 @@ export async function refuseConflicts(root: string, changes: readonly Change[]):
 export async function refuseForeignEdits(
   root: string,
   committed: readonly Change[],
-  undoDataAt: string | null = null,
 ): Promise<void> {
   const found = await findConflicts(root, reverseChanges(committed));
   const paths = found
@@ -42,7 +41,13 @@ export async function refuseForeignEdits(
   if (paths.length === 0) return;
   throw new SandboxRollbackError(`Somebody changed ${named(paths)} in ${root} since the commit`, {
     hint: "Move these edits away, then undo again.",
-    data: { reason: "foreignEdits", originalRestored: false, undoDataAt, asideAt: null, paths },
+    data: {
+      reason: "foreignEdits",
+      originalRestored: false,
+      undoDataAt: null,
+      asideAt: null,
+      paths,
+    },
   });
 }
 

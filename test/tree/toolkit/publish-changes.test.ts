@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SandboxConflictError, SandboxRollbackError } from "../../../src/index.ts";
 import { publishChanges, unpublishChanges } from "../../../src/tree/toolkit/publish-changes.ts";
-import type { Fault, TracedProgram } from "../../support/faults.ts";
+import {
+  type Fault,
+  type FaultPoint,
+  type TracedProgram,
+  faultPoints,
+} from "../../support/faults.ts";
 import { expectOracleEqual, takeOracle } from "../../support/oracle.ts";
 import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
@@ -99,6 +104,24 @@ describe("changes of a strategy's own", () => {
     expectOracleEqual(before, takeOracle(folders.root));
   });
 });
+
+it("every file is on the disk before it is moved into its place, and every folder before the call ends", async () => {
+  const prepared = await prepare("publish");
+  const points = await faultPoints(prepared);
+  const steps = points.filter(({ call }) => /^(rename|fsync)/.test(call));
+  const moved = steps.flatMap(({ call }, at) => (call.startsWith("rename") ? [at] : []));
+  const links = ["link", "folderToLink", "added/link"];
+  const files = moved.filter((at) => !links.some((name) => goesTo(steps[at], name)));
+  expect(files.length).toBeGreaterThan(5);
+  expect(files.filter((at) => steps[at - 1]?.call !== "fsync")).toEqual([]);
+  const after = steps.slice((moved.at(-1) ?? 0) + 1).map(({ call }) => call);
+  expect(new Set(after)).toEqual(new Set(["fsync"]));
+  expect(after.length).toBeGreaterThan(3);
+});
+
+function goesTo(point: FaultPoint | undefined, name: string): boolean {
+  return point?.paths.some((path) => path.endsWith(`root/${name}`)) ?? false;
+}
 
 it("a content that is not the one of its state is never published", async () => {
   const folders = makeFolders("echo new > a; echo newer > modified");
