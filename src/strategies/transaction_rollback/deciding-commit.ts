@@ -5,6 +5,7 @@ import type { CommitResult } from "../../model/commit-result.ts";
 import { type OpenDatabase, recordOf, requireUndo, resultOf } from "./commit-record.ts";
 import { type Direction, DriftError } from "./engine.ts";
 import { asPrepareError, asUndoError, outcomeUnknown } from "./errors.ts";
+import { hasEffects } from "./row-changes.ts";
 
 const UNDO = ":undo";
 
@@ -70,8 +71,7 @@ export class DecidingCommit {
     const results: CommitResult[] = [];
     for (const { database, log } of parts) {
       await this.#note(database, isUndo, tx.ulid);
-      const record = { ...recordOf(log, null), noop: false };
-      results.push(resultOf(database, record, tx.gid, this.#host.clock));
+      results.push(resultOf(database, recordOf(log, null), tx.gid, this.#host.clock));
     }
     return results;
   }
@@ -136,6 +136,8 @@ export class DecidingCommit {
   }
 
   async #note({ place }: OpenDatabase, isUndo: boolean, ulid: string): Promise<void> {
+    // Where nothing was published there is nothing to take back.
+    if (!hasEffects(place.log.writes())) return;
     await place.setCommitted(isUndo ? null : { ulid, undoable: true });
   }
 }

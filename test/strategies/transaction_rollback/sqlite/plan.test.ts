@@ -44,6 +44,23 @@ describe("two SQLite databases and a directory", () => {
     expect(leftovers(trio.stateDirectory)).toEqual([]);
   });
 
+  it("say of one without edits that nothing was done to it, also while another one decides", async () => {
+    const trio = makeTrio();
+    await using cofferdam = await trio.open();
+    const plan = await trio.plan(cofferdam);
+    await plan.sandbox("store").rollback();
+    await plan.sandbox("store").write("none", "UPDATE jobs SET state = 'none' WHERE id = 99");
+    const { results } = await plan.commit();
+    expect(results["shop"]).toMatchObject({ noop: false, undoable: { possible: true } });
+    expect(results["store"]).toMatchObject({ noop: true, revision: null });
+    await plan.undo();
+    expect(trio.state()).toEqual(OLD);
+    // What is edited after that is new, for both.
+    await plan.sandbox("store").write("job", "UPDATE jobs SET state = 'later'");
+    await plan.commit();
+    expect(trio.state().rows[1]).toBe("1|later");
+  });
+
   it("check deferred constraints before anybody publishes (R93)", async () => {
     const trio = makeTrio();
     trio.sql(
