@@ -51,6 +51,26 @@ describe("a database that cannot prepare", () => {
     expect(decisions(all)).toEqual([]);
   });
 
+  it("has its commit on disk before others are published, also where its users need not wait", async () => {
+    const all = mixed(server);
+    all.ground.sql(`
+      CREATE SCHEMA cofferdam;
+      CREATE TABLE cofferdam.decisions (name text PRIMARY KEY, decision text, at timestamptz DEFAULT now());
+      CREATE TABLE seen (setting text);
+      CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO seen VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END';
+      CREATE TRIGGER look AFTER INSERT ON cofferdam.decisions FOR EACH ROW EXECUTE FUNCTION look();
+      ALTER ROLE ${all.ground.database.role} SET synchronous_commit = off`);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    await plan.commit();
+    expect(all.ground.sql("SHOW synchronous_commit; SELECT setting FROM seen")).toEqual([
+      "off",
+      "on",
+    ]);
+    expect(all.state()).toEqual(NEW);
+  });
+
   it("is refused beside another one, and allowed alone (R147)", async () => {
     const [one, two] = [mixed(server), mixed(server)];
     const urls = { main: one.ground.database.url, other: two.ground.database.url };

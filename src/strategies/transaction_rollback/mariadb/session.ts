@@ -3,6 +3,7 @@ import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.t
 import type { Connection } from "../connection.ts";
 import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
 import { unreachable } from "../sql/server-errors.ts";
+import { targetOf } from "./target.ts";
 
 /** Rows as the server writes them: every value is text. */
 export type TextRow = Readonly<Record<string, string | null>>;
@@ -181,23 +182,6 @@ export function isLost(thrown: unknown): boolean {
 }
 
 /** Where a URL leads. */
-function targetOf(address: string): {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-} {
-  const { hostname, port, username, password, pathname } = new URL(address);
-  return {
-    host: decodeURIComponent(hostname).replaceAll(/^\[|\]$/g, ""),
-    port: port === "" ? 3306 : Number(port),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
-  };
-}
-
 /** The socket below a client; its published types leave it out. */
 function socketOf(client: Client): { ref(): void; unref(): void } | undefined {
   const { connection } = client as unknown as {

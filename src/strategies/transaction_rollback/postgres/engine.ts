@@ -34,6 +34,9 @@ const MAKE_DECISIONS = [
   "CREATE SCHEMA IF NOT EXISTS cofferdam",
   `CREATE TABLE IF NOT EXISTS ${DECISIONS} (name text PRIMARY KEY, decision text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
 ];
+/** Others are published as soon as this commit is told; a prepared one is on disk whatever the setting. */
+const WAIT_FOR_DISK =
+  "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 const PATIENCE_MS = 10_000;
 const IDENTITY = `(SELECT system_identifier::text FROM pg_control_system()) || ':'
   || (SELECT oid::text FROM pg_database WHERE datname = current_database())`;
@@ -202,6 +205,7 @@ export class PostgresEngine implements DatabaseEngine {
     await using session = await this.#begin(log, direction);
     await session.be(name);
     await session.run("SET CONSTRAINTS ALL IMMEDIATE");
+    await session.run(WAIT_FOR_DISK);
     await session.run(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
     await session.run("COMMIT");
   }

@@ -40,22 +40,23 @@ export class Session extends KeptSession {
 
   static async #connect(connection: Connection, address: string): Promise<Session> {
     const { Client } = await loadClient();
-    const client = new Client({
-      connectionString: address,
-      application_name: applicationName(""),
-      connectionTimeoutMillis: CONNECT_MS,
-      types: { getTypeParser: () => (value: string | null) => value },
-      options: `-c lock_timeout=${LOCK_MS} -c standard_conforming_strings=on -c client_encoding=UTF8`,
-    });
-    // A connection that is cut while nobody waits for an answer is told by the next call.
-    client.on("error", () => undefined);
+    let client: Client | null = null;
     try {
+      client = new Client({
+        connectionString: address,
+        application_name: applicationName(""),
+        connectionTimeoutMillis: CONNECT_MS,
+        types: { getTypeParser: () => (value: string | null) => value },
+        options: `-c lock_timeout=${LOCK_MS} -c standard_conforming_strings=on -c client_encoding=UTF8`,
+      });
+      // A connection that is cut while nobody waits for an answer is told by the next call.
+      client.on("error", () => undefined);
       await client.connect();
+      return new Session(client);
     } catch (cause) {
-      await client.end().catch(() => undefined);
+      await client?.end().catch(() => undefined);
       throw unreachable(connection, cause, sqlStateOf(cause));
     }
-    return new Session(client);
   }
 
   /** Gives the connection another name in the list of the server. */
