@@ -72,6 +72,19 @@ export function statBeneath(root: BytePath, path: RelativePath): TreeEntry | nul
   );
 }
 
+/** The entry itself; null when there is none, also where something other than a folder stands in its way. */
+export function findBeneath(root: BytePath, path: RelativePath): TreeEntry | null {
+  return withRoot(root, (rootFd) => {
+    if (path === "") return folderEntry(rootFd);
+    try {
+      return withFolder(rootFd, parentOf(path), (fd) => findEntry(fd, nameOf(path)));
+    } catch (error) {
+      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
+      return null;
+    }
+  });
+}
+
 /**
  * Replaces or creates a file: readers see the old content or the new. Missing folders are made; mode, owner and
  * attributes of an existing file stay. `spare` is a private folder on the same file system.

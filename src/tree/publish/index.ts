@@ -5,6 +5,7 @@ export { applySteps } from "./apply-steps.ts";
 export { type UndoCheck, checkUndo } from "./check-undo.ts";
 export { giveBack } from "./give-back.ts";
 export { reverseSteps } from "./reverse-steps.ts";
+export { findShared, readIdentities } from "./shared-files.ts";
 export { stageChanges } from "./stage-changes.ts";
 export type { StageRequest } from "./stage-request.ts";
 export type { Shelved, StepFailure } from "./steps-result.ts";

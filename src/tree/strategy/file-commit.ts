@@ -152,7 +152,9 @@ export class FileCommit {
   /** Gives staged content back to the sandbox. Idempotent, also when staging never ran. */
   async abandon(place: OpenPlace, tx: TransactionPart): Promise<void> {
     const stage = stageOf(place, tx);
-    const { stuck, remaining } = await runTask("abandonStage", { root: place.root, stage });
+    const { stuck, remaining } = await this.#keepingBase(place, stage, () =>
+      runTask("abandonStage", { root: place.root, stage }),
+    );
     if (stuck.length > 0 || remaining.length > 0) {
       this.#host.emit("sandbox.stageKept", { sandboxId: place.ref.sandboxId, stage }, "warning");
     }
@@ -202,7 +204,8 @@ export class FileCommit {
     if (record.noop) await forgetCommitted(place);
     else if ((await readCommitted(place))?.ulid === record.ulid)
       await this.#handBack(place, record);
-    await runTask("dropStage", { stage: record.stage });
+    const { stage } = record;
+    await this.#keepingBase(place, stage, () => runTask("dropStage", { stage }));
   }
 
   /** An index that git only refreshed, as `git status` does, still is the one that was published. */
@@ -235,6 +238,16 @@ export class FileCommit {
     for (const path of record.merged ?? []) own.delete(path as RelativePath);
     await this.#workspace.rebase(place, own);
     await forgetCommitted(place);
+  }
+
+  /** Real files that shared their inode with something in the stage are still those that the sandbox started from. */
+  async #keepingBase<T>(place: OpenPlace, stage: BytePath, drop: () => Promise<T>): Promise<T> {
+    const { root } = place;
+    const paths = await runTask("findShared", { root, stage });
+    const dropped = await drop();
+    if (paths.length > 0)
+      await this.#workspace.rebase(place, await runTask("readIdentities", { root, paths }));
+    return dropped;
   }
 
   async #publishable(
