@@ -29,6 +29,8 @@ export function* areaCandidates(question: AreaQuestion): Generator<AreaCandidate
   for (const folder of ancestors(question.outside)) {
     if (isFitFolder(folder)) yield { path: join(folder, name), foundBy: "ancestor" };
   }
+  if (isSubvolume(question.folder) && isFitFolder(question.folder))
+    yield { path: join(question.folder, name), foundBy: "mountRoot" };
   const repository = enclosingRepository(question.folder);
   if (repository !== null) {
     yield { path: join(repository, "cofferdam"), foundBy: "gitDirectory" };
@@ -55,6 +57,11 @@ function mountRoot(folder: string): string {
   let root = folder;
   while (root !== dirname(root) && mountIdOf(dirname(root)) === mount) root = dirname(root);
   return root;
+}
+
+/** Whether nothing can be renamed into a folder from outside, although it is no mount: a subvolume. */
+function isSubvolume(folder: string): boolean {
+  return statSync(folder).dev !== statSync(dirname(folder)).dev;
 }
 
 function enclosingRepository(folder: string): string | null {

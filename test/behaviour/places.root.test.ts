@@ -73,6 +73,27 @@ for (const subject of ISOLATING) {
       await sandbox.cleanup();
     });
 
+    it("works on a subvolume, into which nothing can be renamed from outside (R39)", async () => {
+      await using disk = mountFileSystem("btrfs");
+      await using site = await openSite("true");
+      const location = join(disk.mountPoint, "subvolume");
+      shell(disk.mountPoint, "btrfs subvolume create subvolume");
+      shell(location, TREE);
+      const own = [".cofferdam-0"];
+      const before = takeOracle(location, { exclude: own });
+      const strategy = {
+        ...subject,
+        properties: subject.name === "overlay kernel" ? {} : (subject.properties ?? {}),
+      };
+      const sandbox = await site.sandbox(strategy, { location });
+      shell(await sandbox.getPath(), EDITS);
+      await sandbox.commit();
+      expect(readFileSync(join(location, "a"), "utf8")).toBe("changed");
+      await sandbox.rollback();
+      expectOracleEqual(before, takeOracle(location, { exclude: own }), { ignore: ["rootMtime"] });
+      await sandbox.cleanup();
+    });
+
     it("works on a single file and leaves its neighbours alone (R39, R84)", async () => {
       await using site = await openSite(TREE);
       const before = takeOracle(site.real);
