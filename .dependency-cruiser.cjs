@@ -141,10 +141,16 @@ module.exports = {
       { path: "^src/" },
     ),
     forbid(
+      "plugins-use-the-public-api",
+      "A plug-in has what every author of one has: the package, and itself.",
+      { path: "^plugins/([^/]+)/src/" },
+      { path: "^(src|test|bench|scripts|examples)/|^plugins/", pathNot: "^plugins/$1/src/" },
+    ),
+    forbid(
       "sources-without-tests",
       "What is published does not import tests.",
       { path: "^src/" },
-      { path: "^(test|bench|scripts|examples)/" },
+      { path: "^(test|bench|scripts|examples|plugins)/" },
     ),
   ],
   options: {

@@ -98,16 +98,16 @@ export default defineConfig({
     reporters: ["default", "./test/setup/no-skipped-tests.ts", ...resultFiles],
     projects: [
       project("unit", {
-        include: ["test/**/*.test.ts"],
+        include: ["test/**/*.test.ts", "plugins/*/test/**/*.test.ts"],
         exclude: ["test/matrix/**", ...LONG, ...SWEEPS],
       }),
       project("unprivileged", {
-        include: ["test/**/*.test.ts"],
+        include: ["test/**/*.test.ts", "plugins/*/test/**/*.test.ts"],
         exclude: [
           "test/matrix/**",
           ...LONG,
           "test/quality/**",
-          "test/**/*.root.test.ts",
+          "**/*.root.test.ts",
           // A death is the same for every user, and these take long.
           "test/strategies/git_worktree/crash*.test.ts",
         ],

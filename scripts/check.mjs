@@ -6,7 +6,10 @@ const CHECKS = {
   types: ["tsc", "-p", "tsconfig.json"],
   lint: ["oxlint"],
   format: ["prettier", "--check", "--log-level", "warn", "."],
-  dependencies: ["depcruise", ...["src", "test", "bench", "examples"].filter(existsSync)],
+  dependencies: [
+    "depcruise",
+    ...["src", "test", "bench", "examples", "plugins"].filter(existsSync),
+  ],
   unused: ["knip"],
   duplicates: ["node", "scripts/check-duplicates.mjs"],
   changelog: ["node", "scripts/check-changelog.mjs", "CHANGELOG.md"],

@@ -192,6 +192,8 @@ export { FilesystemCopyStrategy } from "./strategies/filesystem_copy/strategy.ts
 export { GitWorktreeStrategy } from "./strategies/git_worktree/strategy.ts";
 export { NoneStrategy } from "./strategies/none/strategy.ts";
 export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
+export { SnapshotStrategy } from "./strategies/snapshot/strategy.ts";
+export type { Refusal, Snapshots } from "./strategies/snapshot/snapshots.ts";
 export { TransactionRollbackStrategy } from "./strategies/transaction_rollback/strategy.ts";
 
 export type { KnownArea } from "./journal/area-list.ts";

@@ -17,6 +17,13 @@ export interface DirectorySubjectInit {
   readonly options?: CofferdamOptions;
   /** Properties of every resource, for strategies that take some. */
   readonly properties?: Resource["properties"];
+  /** How the folder of a resource is made and removed, where it is a special one, such as a subvolume. */
+  readonly folders?: {
+    make(path: string): Promise<void>;
+    remove(path: string): Promise<void>;
+  };
+  /** Whether resources hold their private state themselves, because nothing can be renamed into them from outside. */
+  readonly holdsState?: boolean;
   /** How programs work in a sandbox when not in the directory that `getPath` gives. */
   readonly runInWorkspace?: (
     cofferdam: Cofferdam,
@@ -37,22 +44,28 @@ async function openSession(init: DirectorySubjectInit): Promise<ConformanceSessi
   const folder = await mkdtemp(join(below, "cofferdam-conformance-"));
   const stateDirectory = join(folder, "state");
   const options = { ...init.options, stateDirectory };
-  const { runInWorkspace, properties } = init;
+  const { runInWorkspace, properties, folders, holdsState = false } = init;
   const cofferdam = await openCofferdam(options);
-  let made = 0;
+  const made: string[] = [];
+  const area = `.cofferdam-${process.geteuid?.() ?? 0}`;
   return {
     cofferdam,
     options,
     folder,
-    privateFolders: [stateDirectory],
+    get privateFolders() {
+      return [stateDirectory, ...(holdsState ? made.map((path) => join(path, area)) : [])];
+    },
+    ...(holdsState && { ownPaths: [area] }),
     ...(runInWorkspace !== undefined && {
       runInWorkspace: (ref: SandboxRef, program: string, args: readonly string[]) =>
         runInWorkspace(cofferdam, ref, program, args),
     }),
     makeResource: async (tree) => {
-      const resourceId = `resource-${++made}`;
+      const resourceId = `resource-${made.length + 1}`;
       const location = join(folder, resourceId);
-      await mkdir(location);
+      await (folders?.make(location) ?? mkdir(location));
+      if (holdsState) await mkdir(join(location, area), { mode: 0o700 });
+      made.push(location);
       await plantTree(location, tree);
       return {
         resourceId,
@@ -63,6 +76,7 @@ async function openSession(init: DirectorySubjectInit): Promise<ConformanceSessi
     },
     [Symbol.asyncDispose]: async () => {
       await cofferdam.close();
+      for (const path of folders === undefined ? [] : made) await folders?.remove(path);
       await rm(folder, { recursive: true, force: true });
     },
   };

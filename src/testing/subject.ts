@@ -21,6 +21,8 @@ export interface ConformanceSession extends AsyncDisposable {
   readonly folder: string;
   /** Folders that hold everything the installation keeps for itself. */
   readonly privateFolders: readonly string[];
+  /** Names in every resource that hold private state and are no part of it; there before anything is made. */
+  readonly ownPaths?: readonly string[];
   /** Makes a new resource that holds this tree. */
   makeResource(tree: SampleTree): Promise<Resource>;
   /** Runs a program that works in the sandbox; by default in the directory that `getPath` gives. */

@@ -112,23 +112,29 @@ export class Trial implements AsyncDisposable {
 
   /** The real resource as foreign programs see it. */
   original(): Promise<Snapshot> {
-    return snapshotOf(this.location);
+    return snapshotOf(this.location, this.session.ownPaths);
   }
 
   /** Inodes and change times of the real resource. */
   originalIdentities(): Promise<Snapshot> {
-    return identitiesOf(this.location);
+    return identitiesOf(this.location, this.session.ownPaths);
   }
 
   /** The workspace as foreign programs see it. */
   workspace(ref: SandboxRef): Promise<Snapshot> {
-    return takeSnapshot((program, args) => this.#runInWorkspace(ref, program, args));
+    return takeSnapshot(
+      (program, args) => this.#runInWorkspace(ref, program, args),
+      this.session.ownPaths,
+    );
   }
 
   /** A copy of the real resource, made by `cp -a` before anything happens to it. */
   async plainCopy(): Promise<string> {
     const copy = join(await this.newFolder(), "copy");
     outputOf("cp", await runProgram("/", "cp", ["-a", "--", this.location, copy]));
+    const remove = 'touch -r . ../times && rm -rf -- "$1" && touch -r ../times .';
+    for (const name of this.session.ownPaths ?? [])
+      outputOf("rm", await runProgram(copy, "sh", ["-c", remove, "sh", name]));
     return copy;
   }
 

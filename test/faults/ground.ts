@@ -125,8 +125,9 @@ export function treeStateOf(
   ground: Ground,
   folder: string,
   possible: readonly TreeState[],
+  exclude: readonly string[] = [],
 ): TreeState {
-  const now = takeOracle(folder);
+  const now = takeOracle(folder, { exclude });
   const expected = ground.template.states[ground.subject.edits];
   const differences = possible.map((state) => {
     // Calls were made at some moment of this run.

@@ -38,7 +38,8 @@ function isCopy(own: TreeEntry, real: TreeEntry): boolean {
   );
 }
 
-function entriesBelow(place: OpenPlace, path: RelativePath): [RelativePath, TreeEntry][] {
+/** What the real tree has below a folder. */
+export function entriesBelow(place: OpenPlace, path: RelativePath): [RelativePath, TreeEntry][] {
   const found: [RelativePath, TreeEntry][] = [];
   withRoot(place.root, (rootFd) => {
     const pending = [path];

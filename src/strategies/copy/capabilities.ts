@@ -1,6 +1,6 @@
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 
-/** What both copy strategies promise. */
+/** What strategies promise whose workspace is a whole directory of its own. */
 export const COPY_CAPABILITIES: StrategyCapabilities = {
   isolation: "full",
   undoCommit: true,

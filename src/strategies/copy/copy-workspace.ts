@@ -25,7 +25,7 @@ import type {
   Workspace,
 } from "../../tree/workspace.ts";
 import { acceptBase } from "./accept-base.ts";
-import { manifestCheck } from "./base-check.ts";
+import { baseCheckBy } from "./base-check.ts";
 import {
   checkpointFolders,
   forkCheckpoint,
@@ -93,7 +93,11 @@ export class CopyWorkspace implements Workspace {
   }
 
   async baseCheck(place: OpenPlace): Promise<BaseCheck> {
-    return manifestCheck(readManifest((await this.#current(place)).folder));
+    const manifest = readManifest((await this.#current(place)).folder);
+    return baseCheckBy((path) => {
+      const record = manifest.find(path);
+      return record < 0 ? null : manifest.baseEntry(record);
+    });
   }
 
   async read(place: OpenPlace, path: RelativePath): Promise<Buffer> {
@@ -160,7 +164,8 @@ export class CopyWorkspace implements Workspace {
   }
 
   async takeBack(place: OpenPlace, path: RelativePath, real: TreeEntry | null): Promise<void> {
-    await takeBack(place, (await this.#current(place)).tree, path, real, this.#mode);
+    const { tree } = await this.#current(place);
+    await takeBack(place, { tree, home: workspaceHome(place) }, path, real, this.#mode);
   }
 
   async acceptBase(...[place, base, whole]: Parameters<Workspace["acceptBase"]>): Promise<void> {

@@ -22,16 +22,18 @@ import { removeFolder } from "../../tree/remove-folders.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { withFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { TreeEntry } from "../../tree/tree-entry.ts";
-import { workspaceHome } from "../../tree/strategy/place.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import type { CopyMode } from "./make-copy.ts";
 
 const BUILT = "entry" as RelativePath;
 
-/** Makes a copied workspace show at a path what the real tree has there; a new entry is whole before it is in place. */
+/**
+ * Makes a workspace show at a path what the real tree has there; a new entry is whole before it is in place. `home` is a
+ * private folder from which one can rename into the workspace.
+ */
 export async function takeBack(
   place: OpenPlace,
-  tree: BytePath,
+  { tree, home }: { readonly tree: BytePath; readonly home: BytePath },
   path: RelativePath,
   real: TreeEntry | null,
   mode: CopyMode,
@@ -47,7 +49,7 @@ export async function takeBack(
   }
   if (real.type === "special") throw pathError(path, "special");
   const missing = ancestorsOf(path).filter((folder) => statBeneath(tree, folder) === null);
-  const spare = `${workspaceHome(place)}/take-back` as BytePath;
+  const spare = `${home}/take-back` as BytePath;
   removeFolder(spare);
   mkdirSync(displayPath(spare), { mode: 0o700 });
   try {

@@ -1,10 +1,11 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { joinPath } from "../../model/byte-path.ts";
+import { ROOT, joinPath } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
 import { compareText } from "../../model/compare-text.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { folderEntry } from "../folder-entry.ts";
+import { lookAt } from "../publish/entry-record.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
@@ -15,6 +16,7 @@ import { judgeEntry } from "./judge-entry.ts";
 import { LinkGroups } from "./link-groups.ts";
 import { FIELD, FLAG, Manifest } from "./manifest.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
+import type { TouchedPaths } from "./touched-paths.ts";
 
 /** A workspace to be compared with what it was made from. */
 export interface CompareRequest {
@@ -25,12 +27,20 @@ export interface CompareRequest {
   readonly manifest: Uint8Array;
   readonly only: BytePath | null;
   readonly exclude: readonly RelativePath[];
+  /** Where alone something can differ; everywhere unless given. */
+  readonly within?: TouchedPaths;
+  /** Whether entries of the workspace carry the special bits and owners of the base; copies do not. */
+  readonly isExact?: boolean;
+  /** Paths whose base lies in another tree than `root`. */
+  readonly elsewhere?: { readonly root: BytePath; readonly paths: ReadonlySet<RelativePath> };
 }
 
 interface Folder {
   /** Its record, or -1 when the base has no such folder. */
   readonly record: number;
   readonly path: RelativePath;
+  /** The names in it that alone can differ; null for all. */
+  readonly names: ReadonlySet<string> | null;
   /** The group that the real folder gives to whatever is made in it; null when it gives none. */
   readonly givesGroup: number | null;
 }
@@ -44,9 +54,15 @@ const SET_GROUP = 0o2000;
 export function compareTree(request: CompareRequest): ChangeSet {
   const manifest = Manifest.fromBytes(Buffer.from(request.manifest));
   if (manifest === null) throw new Error("the manifest of the workspace is damaged");
-  return withRoot(request.workspace, (workspaceFd) =>
-    withRoot(request.root, (rootFd) =>
-      new Comparison(request, manifest, workspaceFd, rootFd).run(),
+  const { workspace, root, elsewhere } = request;
+  return withRoot(workspace, (workspaceFd) =>
+    withRoot(root, (rootFd) =>
+      withRoot(elsewhere?.root ?? root, (otherFd) => {
+        const rootOf = (path: RelativePath): number =>
+          elsewhere?.paths.has(path) === true ? otherFd : rootFd;
+        const base = new BaseReader(manifest, rootOf);
+        return new Comparison(request, manifest, workspaceFd, base).run();
+      }),
     ),
   );
 }
@@ -62,16 +78,16 @@ class Comparison {
   readonly #changes: TreeChange[] = [];
   readonly #skipped: SkippedEntry[] = [];
 
-  constructor(request: CompareRequest, manifest: Manifest, workspaceFd: number, rootFd: number) {
+  constructor(request: CompareRequest, manifest: Manifest, workspaceFd: number, base: BaseReader) {
     this.#request = request;
     this.#manifest = manifest;
     this.#workspaceFd = workspaceFd;
-    this.#base = new BaseReader(manifest, rootFd);
+    this.#base = base;
     this.#links = new LinkGroups(manifest);
   }
 
   run(): ChangeSet {
-    const pending: Folder[] = [this.#known(0, "" as RelativePath)];
+    const pending: Folder[] = [this.#known(0, ROOT, this.#request.within?.namesIn(ROOT) ?? null)];
     for (let at = 0; at < pending.length; at++) pending.push(...this.#folder(pending[at]!));
     this.#base.close();
     const changes = this.#links.apply(this.#changes, (path) => this.#source(path));
@@ -90,19 +106,17 @@ class Comparison {
     const before = this.#changes.length;
     let hasNewNames = false;
     withFolder(this.#workspaceFd, folder.path, (fd) => {
-      this.#scanner.open(fd);
-      while (this.#scanner.next()) {
-        const { name } = this.#scanner;
+      for (const name of this.#namesIn(folder, fd)) {
         const path = joinPath(folder.path, name);
-        if (this.#isOutside(path) || !this.#scanner.stat(this.#stat)) continue;
+        if (this.#isOutside(path)) continue;
         const record = known.get(name) ?? -1;
         known.delete(name);
         if (record < 0) hasNewNames = true;
-        const child = this.#entry(path, name, record, fd, folder.givesGroup);
+        const child = this.#entry(path, name, record, fd, folder);
         if (child !== null) folders.push(child);
       }
       for (const record of known.values()) {
-        if (!this.#manifest.has(record, FLAG.skipped)) {
+        if (this.#request.isExact === true || !this.#manifest.has(record, FLAG.skipped)) {
           this.#removed(record, joinPath(folder.path, this.#manifest.name(record)));
         }
       }
@@ -110,6 +124,16 @@ class Comparison {
       this.#folderItself(folder, fd, namesChanged);
     });
     return folders;
+  }
+
+  /** The names in a folder of the workspace that can differ; when one is given, the buffer has its entry. */
+  *#namesIn({ names }: Folder, fd: number): Generator<string> {
+    if (names === null) {
+      this.#scanner.open(fd);
+      while (this.#scanner.next()) if (this.#scanner.stat(this.#stat)) yield this.#scanner.name;
+    } else {
+      for (const name of names) if (lookAt(this.#stat, fd, name)) yield name;
+    }
   }
 
   #isOutside(path: RelativePath): boolean {
@@ -123,7 +147,7 @@ class Comparison {
     name: string,
     record: number,
     fd: number,
-    givesGroup: number | null,
+    { givesGroup, names }: Folder,
   ): Folder | null {
     const type = this.#stat.mode & MODE.typeMask;
     const isFolder = type === MODE.directory;
@@ -133,15 +157,16 @@ class Comparison {
     const isFile = type === MODE.file;
     if (isFile && this.#stat.nlink > 1) this.#links.see(path, this.#stat.inoNumber, record);
     if (record >= 0 && this.#manifest.isSameCopy(record, this.#stat)) {
-      return isFolder ? this.#known(record, path) : null;
+      return isFolder ? this.#known(record, path, this.#namesBelow(path, names)) : null;
     }
     const wasFolder =
       record >= 0 && (this.#manifest.get(record, FIELD.mode) & MODE.typeMask) === MODE.directory;
     if (isFolder && wasFolder && !this.#manifest.has(record, FLAG.absent)) {
-      return this.#known(record, path);
+      return this.#known(record, path, this.#namesBelow(path, names));
     }
     if (record < 0) this.#links.arrive(path, this.#stat.inoNumber, this.#stat.btimeNs);
-    const isInherited = givesGroup !== null && this.#wasMadeHere();
+    const isInherited =
+      givesGroup !== null && this.#request.isExact !== true && this.#wasMadeHere();
     const found = readEntry(fd, name);
     const after = isInherited ? withGroup(found, givesGroup) : found;
     if (record >= 0 && wasFolder) this.#removedBelow(record, path);
@@ -157,12 +182,19 @@ class Comparison {
       inodeKept: record >= 0 && this.#manifest.wide(record, FIELD.ino) === Number(after.ino),
     });
     if (change !== null) this.#changes.push(change);
-    return isFolder ? { record: -1, path, givesGroup: isInherited ? givesGroup : null } : null;
+    if (!isFolder) return null;
+    return { record: -1, path, names: null, givesGroup: isInherited ? givesGroup : null };
   }
 
-  #known(record: number, path: RelativePath): Folder {
+  #known(record: number, path: RelativePath, names: Folder["names"]): Folder {
     const isSetGroup = (this.#manifest.get(record, FIELD.mode) & SET_GROUP) !== 0;
-    return { record, path, givesGroup: isSetGroup ? this.#manifest.get(record, FIELD.gid) : null };
+    const givesGroup = isSetGroup ? this.#manifest.get(record, FIELD.gid) : null;
+    return { record, path, names, givesGroup };
+  }
+
+  /** Below a folder in which everything counts, everything does. */
+  #namesBelow(path: RelativePath, names: Folder["names"]): Folder["names"] {
+    return names === null ? null : (this.#request.within?.namesIn(path) ?? null);
   }
 
   /** Whether the entry that was last looked at was made in the workspace, by somebody with our own group. */
@@ -173,10 +205,12 @@ class Comparison {
   }
 
   #special(path: RelativePath, type: number, record: number): null {
+    const isKept = record >= 0 && this.#manifest.has(record, FLAG.skipped);
+    if (isKept && this.#request.isExact === true) return null;
     const reason = type === MODE.fifo ? "fifo" : type === MODE.socket ? "socket" : "device";
     this.#skipped.push(skippedEntry(path, reason));
     // A special file took the place of something: that was removed, and the new thing cannot be published.
-    if (record >= 0 && !this.#manifest.has(record, FLAG.skipped)) this.#removed(record, path);
+    if (record >= 0 && !isKept) this.#removed(record, path);
     return null;
   }
 
@@ -228,6 +262,7 @@ class Comparison {
    * copy carries no special bits and an ordinary user's copies all belong to that user.
    */
   #asPublished(record: number, entry: TreeEntry): TreeEntry {
+    if (this.#request.isExact === true) return entry;
     const manifest = this.#manifest;
     const copyMode = manifest.get(record, FIELD.copyMode);
     const baseMode = manifest.get(record, FIELD.mode);

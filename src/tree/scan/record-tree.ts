@@ -1,46 +1,97 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { joinPath } from "../../model/byte-path.ts";
+import { ROOT, joinPath } from "../../model/byte-path.ts";
 import { DirectoryScanner, MODE, StatBuffer, readlinkAt } from "../../platform/native/index.ts";
+import { lookAt } from "../publish/entry-record.ts";
 import { FIELD, FLAG } from "./manifest.ts";
 import { ManifestBuilder } from "./manifest-builder.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
+import type { TouchedPaths } from "./touched-paths.ts";
 
 /** A tree whose present state is to be recorded. */
 export interface RecordRequest {
   readonly root: BytePath;
   readonly only: BytePath | null;
   readonly exclude: readonly RelativePath[];
+  /** What alone is to be recorded; everything unless given. */
+  readonly within?: TouchedPaths;
+}
+
+interface Folder {
+  readonly record: number;
+  readonly path: RelativePath;
+  /** The names in it that are recorded; null for all. */
+  readonly names: ReadonlySet<string> | null;
 }
 
 /** The manifest of a tree as it is, for a later comparison with itself. Reads no content. */
 export function recordTree(request: RecordRequest): Uint8Array {
-  const builder = new ManifestBuilder();
-  const stat = new StatBuffer();
-  const scanner = new DirectoryScanner();
-  return withRoot(request.root, (rootFd) => {
-    stat.readFd(rootFd);
-    const { mountId } = stat;
-    const pending = [{ record: builder.add(0, "", stat), path: "" as RelativePath }];
-    for (let at = 0; at < pending.length; at++) {
-      const folder = pending[at]!;
-      const start = builder.count;
-      withFolder(rootFd, folder.path, (fd) => {
-        scanner.open(fd);
-        while (scanner.next()) {
-          const path = joinPath(folder.path, scanner.name);
-          const isOutside = request.only !== null && path !== (request.only as string);
-          if (isOutside || request.exclude.includes(path) || !scanner.stat(stat)) continue;
-          const record = builder.add(folder.record, scanner.name, stat);
-          const type = stat.mode & MODE.typeMask;
-          if (type === MODE.symlink) builder.setTarget(record, readlinkAt(fd, scanner.name));
-          const isKnown = type === MODE.file || type === MODE.directory || type === MODE.symlink;
-          if (!isKnown || stat.mountId !== mountId) builder.set(record, FIELD.flags, FLAG.skipped);
-          else if (type === MODE.directory) pending.push({ record, path });
-        }
-      });
-      builder.set(folder.record, FIELD.childStart, start);
-      builder.set(folder.record, FIELD.childCount, builder.count - start);
+  return withRoot(request.root, (rootFd) => new Recording(request, rootFd).run());
+}
+
+class Recording {
+  readonly #request: RecordRequest;
+  readonly #rootFd: number;
+  readonly #builder = new ManifestBuilder();
+  readonly #stat = new StatBuffer();
+  readonly #scanner = new DirectoryScanner();
+  #mountId = 0;
+
+  constructor(request: RecordRequest, rootFd: number) {
+    this.#request = request;
+    this.#rootFd = rootFd;
+  }
+
+  run(): Uint8Array {
+    this.#stat.readFd(this.#rootFd);
+    this.#mountId = this.#stat.mountId;
+    const record = this.#builder.add(0, "", this.#stat);
+    const names = this.#request.within?.namesIn(ROOT) ?? null;
+    const pending: Folder[] = [{ record, path: ROOT, names }];
+    for (let at = 0; at < pending.length; at++) pending.push(...this.#folder(pending[at]!));
+    return this.#builder.finishAsOwnCopy().toBytes();
+  }
+
+  #folder(folder: Folder): Folder[] {
+    const folders: Folder[] = [];
+    const start = this.#builder.count;
+    withFolder(this.#rootFd, folder.path, (fd) => {
+      for (const name of this.#namesIn(folder, fd)) {
+        const path = joinPath(folder.path, name);
+        if (this.#isOutside(path)) continue;
+        const record = this.#builder.add(folder.record, name, this.#stat);
+        const type = this.#stat.mode & MODE.typeMask;
+        if (type === MODE.symlink) this.#builder.setTarget(record, readlinkAt(fd, name));
+        const isKnown = type === MODE.file || type === MODE.directory || type === MODE.symlink;
+        if (!isKnown || this.#stat.mountId !== this.#mountId)
+          this.#builder.set(record, FIELD.flags, FLAG.skipped);
+        else if (type === MODE.directory)
+          folders.push({ record, path, names: this.#namesBelow(path, folder) });
+        // Somebody says that it was touched: its times need not tell.
+        else if (this.#request.within !== undefined)
+          this.#builder.set(record, FIELD.flags, FLAG.dirty);
+      }
+    });
+    this.#builder.set(folder.record, FIELD.childStart, start);
+    this.#builder.set(folder.record, FIELD.childCount, this.#builder.count - start);
+    return folders;
+  }
+
+  /** The names in a folder that are there and count; when one is given, the buffer has its entry. */
+  *#namesIn({ names }: Folder, fd: number): Generator<string> {
+    if (names === null) {
+      this.#scanner.open(fd);
+      while (this.#scanner.next()) if (this.#scanner.stat(this.#stat)) yield this.#scanner.name;
+    } else {
+      for (const name of names) if (lookAt(this.#stat, fd, name)) yield name;
     }
-    return builder.finishAsOwnCopy().toBytes();
-  });
+  }
+
+  #namesBelow(path: RelativePath, { names }: Folder): Folder["names"] {
+    return names === null ? null : (this.#request.within?.namesIn(path) ?? null);
+  }
+
+  #isOutside(path: RelativePath): boolean {
+    const { only, exclude } = this.#request;
+    return (only !== null && path !== (only as string)) || exclude.includes(path);
+  }
 }

@@ -5,12 +5,15 @@ import {
   checkUndo,
   dropStage,
   dropUndoData,
+  findShared,
   giveBack,
+  readIdentities,
   reverseSteps,
   stageChanges,
   verifySteps,
 } from "../publish/index.ts";
 import { copyEntries } from "../scan/copy-entries.ts";
+import { compareSnapshots } from "../scan/compare-snapshots.ts";
 import { compareTree } from "../scan/compare-tree.ts";
 import { finishCopy } from "../scan/finish-copy.ts";
 import { findDrift } from "../scan/find-drift.ts";
@@ -26,16 +29,19 @@ export const TASKS = {
   adoptEntries,
   applySteps,
   checkUndo,
+  compareSnapshots,
   compareTree,
   copyEntries,
   describeChanges,
   dropStage,
   dropUndoData,
   findDrift,
+  findShared,
   finishCopy,
   giveBack,
   measureTree,
   planCopy,
+  readIdentities,
   recordTree,
   removeBelow,
   removeFolder,

@@ -29,8 +29,8 @@ function directory(strategy: "copy_on_write" | "overlay"): WorldMember {
   };
 }
 
+/** The directory of a plan that has one alone. */
+export const DIRECTORY = directory("overlay");
+
 /** The directories of a mixed plan. */
-export const DIRECTORIES: readonly WorldMember[] = [
-  directory("copy_on_write"),
-  directory("overlay"),
-];
+export const DIRECTORIES: readonly WorldMember[] = [directory("copy_on_write"), DIRECTORY];

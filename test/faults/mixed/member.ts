@@ -18,6 +18,8 @@ export interface WorldMember {
   readonly stateOfSandbox: (ground: Ground, sandbox: Sandbox) => Promise<TreeState>;
   /** Lines of the configuration for a connection; without any unless given. */
   readonly connection?: (ground: Ground) => string;
+  /** Further lines of the configuration, such as a plug-in. */
+  readonly configuration?: string;
   /** All of it that lies outside of the ground's folder. */
   readonly look?: (ground: Ground) => string;
   /** What nobody may leave when everything is settled. */

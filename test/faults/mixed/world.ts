@@ -37,11 +37,15 @@ export function mixedWorld(members: readonly WorldMember[]): WorldOfSandboxes {
 
 function withConnections(ground: Ground, members: readonly WorldMember[]): Ground {
   const connections = members.flatMap(({ connection }) => connection?.(ground) ?? []);
+  const lines = [
+    ...members.flatMap(({ configuration }) => configuration ?? []),
+    ...(connections.length > 0 ? ["connections:\n", ...connections] : []),
+  ];
   const config = join(ground.folder, "cofferdam.yaml");
-  writeFileSync(config, `connections:\n${connections.join("")}`, { mode: 0o600 });
+  writeFileSync(config, lines.join(""), { mode: 0o600 });
   return {
     ...ground,
-    ...(connections.length > 0 && { config }),
+    ...(lines.length > 0 && { config }),
     elsewhere: {
       look: () => members.map(({ look }) => look?.(ground) ?? "").join("\n"),
       unsettled: () => members.flatMap(({ unsettled }) => unsettled?.(ground) ?? []),

@@ -59,7 +59,11 @@ describe.each(KINDS)("an encrypted connection to $name", (kind) => {
 
   const groundWith = (end: string): ReturnType<typeof makeGround> => {
     if (own.server === null) throw new Error("not before the tests");
-    return makeGround(own.server, SETUP, ({ url }) => `${url.replace("127.0.0.1", "localhost")}${end}`);
+    return makeGround(
+      own.server,
+      SETUP,
+      ({ url }) => `${url.replace("127.0.0.1", "localhost")}${end}`,
+    );
   };
 
   it("reads, commits and undoes with a server whose authority is named", async () => {

@@ -1,0 +1,75 @@
+import { lstat } from "node:fs/promises";
+import type { Refusal, RunResult, Snapshots, StrategyHost } from "cofferdam";
+import { touchedPaths } from "./send-stream.ts";
+
+/** The inode number of the root of every subvolume. */
+const SUBVOLUME = 256;
+/** A stream without contents has some hundred bytes for each path. */
+const LONGEST_STREAM = 2 ** 30;
+
+/** The four calls of btrfs, by its own program. */
+export class BtrfsSnapshots implements Snapshots {
+  readonly #host: StrategyHost;
+
+  constructor(host: StrategyHost) {
+    this.#host = host;
+  }
+
+  async refusal(folder: string): Promise<Refusal | null> {
+    let version: RunResult;
+    try {
+      version = await this.#host.run("btrfs", ["--version"]);
+    } catch {
+      return { reason: "the program btrfs is missing", hint: "apt install btrfs-progs" };
+    }
+    if (version.exitCode !== 0)
+      return { reason: "the program btrfs does not run", hint: "Try `btrfs --version`." };
+    if (await isSubvolume(this.#host, folder)) return null;
+    return {
+      reason: "it is no subvolume of a btrfs file system",
+      hint: "Make it one (`btrfs subvolume create`, then move the files), or use the strategy overlay.",
+    };
+  }
+
+  async take(source: string, target: string, kind: "frozen" | "writable"): Promise<void> {
+    const how = kind === "frozen" ? ["-r"] : [];
+    await this.#run("btrfs", ["subvolume", "snapshot", ...how, source, target]);
+  }
+
+  async remove(snapshot: string): Promise<void> {
+    if (!(await exists(snapshot))) return;
+    const { exitCode } = await this.#host.run("btrfs", ["subvolume", "delete", snapshot]);
+    if (exitCode === 0) return;
+    // Somebody made another subvolume in it, or this user is not root: then it is emptied like any folder.
+    await this.#host.run("btrfs", ["property", "set", "-ts", snapshot, "ro", "false"]);
+    await this.#run("rm", ["-rf", "--", snapshot]);
+  }
+
+  async touchedPaths(base: string, now: string): Promise<readonly Uint8Array[] | null> {
+    // Ordinary users are not told; then everything is compared.
+    if (process.geteuid?.() !== 0) return null;
+    const { stdout } = await this.#run("btrfs", ["send", "--no-data", "-q", "-p", base, now]);
+    return touchedPaths(stdout);
+  }
+
+  async #run(program: string, args: readonly string[]): Promise<RunResult> {
+    const done = await this.#host.run(program, args, { maxOutputBytes: LONGEST_STREAM });
+    if (done.exitCode === 0) return done;
+    const why = done.stderr.toString("utf8").trim() || `it ended with ${done.exitCode}`;
+    throw new Error(`${program} ${args.slice(0, 2).join(" ")}: ${why}`);
+  }
+}
+
+async function isSubvolume(host: StrategyHost, folder: string): Promise<boolean> {
+  const found = await lstat(folder);
+  if (!found.isDirectory() || found.ino !== SUBVOLUME) return false;
+  const { stdout } = await host.run("stat", ["--file-system", "--format=%T", folder]);
+  return stdout.toString("utf8").trim() === "btrfs";
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

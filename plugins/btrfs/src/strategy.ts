@@ -1,0 +1,7 @@
+import { SnapshotStrategy } from "cofferdam";
+import { BtrfsSnapshots } from "./btrfs-snapshots.ts";
+
+/** For directories that are subvolumes of btrfs: workspaces and checkpoints are snapshots. */
+export class BtrfsSnapshotStrategy extends SnapshotStrategy {
+  protected override readonly snapshots = new BtrfsSnapshots(this.host);
+}

@@ -1,0 +1,141 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxCreationError, SandboxConflictError } from "cofferdam";
+import { afterAll, describe, expect, it } from "vitest";
+import { expectOracleEqual } from "../../../test/support/oracle.ts";
+import { runChild } from "../../../test/support/child.ts";
+import { mountFileSystem } from "../../../test/support/loop.ts";
+import { nobody } from "../../../test/support/nobody.ts";
+import { RandomEdits } from "./random-edits.ts";
+import { Site, run, stateOf } from "./sandbox.ts";
+import { CONFIG } from "./subject.ts";
+
+const disk = mountFileSystem("btrfs", { megabytes: 600 });
+afterAll(() => disk[Symbol.asyncDispose]());
+
+const pathsOf = (changes: readonly { readonly path: string }[]): string[] =>
+  changes.map(({ path }) => path);
+
+describe("a sandbox that is a snapshot", () => {
+  it("shows what was edited, in folders that were moved too, and further names of files", async () => {
+    const site = new Site(disk.mountPoint);
+    run(site.root, "mkdir old; echo 1 > old/one; ln old/one other; ln old/one docs/third");
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    const path = await sandbox.getPath();
+    run(path, "mv old new; echo 2 > other; ln readme docs/again; chmod g+w docs/deep");
+    const { changes } = await sandbox.diff();
+    expect(pathsOf(changes)).toEqual([
+      "docs/again",
+      "docs/deep",
+      "docs/third",
+      "new",
+      "new/one",
+      "old",
+      "old/one",
+      "other",
+    ]);
+    const wanted = stateOf(path);
+    const before = stateOf(site.root);
+    await sandbox.commit();
+    expectOracleEqual(stateOf(site.root), wanted);
+    await sandbox.rollback();
+    expectOracleEqual(stateOf(site.root), before);
+    await sandbox.cleanup();
+    expect(site.subvolumes()).toEqual(["./root"]);
+  });
+
+  it.each([1, 2, 6, 11, 39, 53, 55])(
+    "is committed as it is, and taken back, whatever was done in it, seed %i",
+    async (seed) => {
+      const site = new Site(disk.mountPoint);
+      new RandomEdits(site.root, seed).make(60);
+      await using cofferdam = await site.open();
+      const sandbox = await site.sandbox(cofferdam);
+      const path = await sandbox.getPath();
+      const before = stateOf(site.root);
+      expectOracleEqual(stateOf(path), before);
+      new RandomEdits(path, seed + 100).make(25);
+      await sandbox.checkpoint("middle");
+      const middle = stateOf(path);
+      new RandomEdits(path, seed + 200).make(25);
+      await sandbox.restoreCheckpoint("middle");
+      const restored = await sandbox.getPath();
+      expectOracleEqual(stateOf(restored), middle);
+      await sandbox.commit();
+      expectOracleEqual(stateOf(site.root), middle);
+      await sandbox.undoCommit();
+      expectOracleEqual(stateOf(site.root), before);
+      await sandbox.commit();
+      expectOracleEqual(stateOf(site.root), middle);
+      await sandbox.rollback();
+      expectOracleEqual(stateOf(site.root), before);
+      await sandbox.cleanup();
+      expect(site.subvolumes()).toEqual(["./root"]);
+    },
+  );
+
+  it("publishes a subvolume that was made in it as a folder, and removes it with the rest", async () => {
+    const site = new Site(disk.mountPoint);
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    run(await sandbox.getPath(), "btrfs -q subvolume create docs/inner; echo in > docs/inner/file");
+    expect(pathsOf((await sandbox.diff()).changes)).toEqual(["docs/inner", "docs/inner/file"]);
+    await sandbox.commit();
+    expect(run(site.root, "cat docs/inner/file; stat -c %i docs/inner")).toMatch(/^in\n(?!256\n)/);
+    await sandbox.cleanup();
+    expect(site.subvolumes()).toEqual(["./root"]);
+  });
+
+  it("does not touch a subvolume inside of the resource, and does not let it be removed", async () => {
+    const site = new Site(disk.mountPoint);
+    run(site.root, "btrfs -q subvolume create inner; echo theirs > inner/file");
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    await sandbox.write("readme", "edited\n");
+    await sandbox.commit();
+    expect(run(site.root, "cat readme inner/file")).toBe("edited\ntheirs\n");
+    await sandbox.rollback();
+    run(await sandbox.getPath(), "rmdir inner");
+    await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+    expect(run(site.root, "cat readme inner/file")).toBe("read me\ntheirs\n");
+  });
+
+  it.each([[], ["user_subvol_rm_allowed"]])(
+    "lives its whole life for an ordinary user, mounted with %j",
+    async (...mountOptions) => {
+      await using own = mountFileSystem("btrfs", { mountOptions });
+      const site = new Site(own.mountPoint);
+      run(site.folder, `chown -R ${nobody.uid}:${nobody.gid} .`);
+      const program = new URL("programs/whole-life.ts", import.meta.url);
+      const { stdout, stderr } = await runChild(program, [site.stateDirectory, site.root, CONFIG], {
+        uid: nobody.uid,
+      });
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual({
+        changes: ["docs/deep/page"],
+        committed: "new\n",
+        undone: "old\n",
+      });
+      expect(site.subvolumes()).toEqual(["./root"]);
+    },
+  );
+
+  it("is made of a subvolume alone", async () => {
+    const site = new Site(disk.mountPoint);
+    await using cofferdam = await site.open();
+    mkdirSync(join(site.folder, "plain"));
+    writeFileSync(join(site.folder, "plain/file"), "");
+    for (const [type, location] of [
+      ["fs-directory", "plain"],
+      ["fs-file", "plain/file"],
+    ] as const) {
+      const resource = { resourceId: "plain", type, location: join(site.folder, location) };
+      const options = { strategy: "btrfs_snapshot" };
+      await expect(cofferdam.create("plan", resource, options)).rejects.toBeInstanceOf(
+        SandboxCreationError,
+      );
+    }
+    expect(site.subvolumes()).toEqual(["./root"]);
+  });
+});

@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { syncFolder } from "../../journal/durable-file.ts";
+import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
+import type { SandboxPlace } from "../../tree/workspace.ts";
+import { type Accepted, readAccepted, writeAccepted } from "./accepted-base.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** A workspace, or a checkpoint of one: a snapshot of what it is, one of what it was made from, and what was accepted. */
+export interface Pair {
+  readonly folder: BytePath;
+  readonly tree: BytePath;
+  readonly base: BytePath;
+}
+
+/** The pair in a folder. */
+export function pairIn(folder: BytePath): Pair {
+  return { folder, tree: `${folder}/tree` as BytePath, base: `${folder}/base` as BytePath };
+}
+
+/** Makes, keeps and removes the snapshots of one sandbox, all below its private folder. */
+export class SnapshotHome {
+  readonly #snapshots: Snapshots;
+
+  constructor(snapshots: Snapshots) {
+    this.#snapshots = snapshots;
+  }
+
+  /** A fresh workspace over the resource as it is now, in a folder that is made for it. */
+  async makeFresh({ folder, tree, base }: Pair, place: SandboxPlace): Promise<void> {
+    makeFolder(folder);
+    await this.#take(place.root, tree, "writable");
+    emptyOwn(tree, place);
+    await this.#take(tree, base, "frozen");
+  }
+
+  /** A copy of a workspace or checkpoint, in a folder that is made for it. */
+  async copy(from: Pair, to: Pair, kind: "frozen" | "writable"): Promise<void> {
+    makeFolder(to.folder);
+    await this.#take(from.base, to.base, "frozen");
+    await this.#take(from.tree, to.tree, kind);
+    const accepted: Accepted = readAccepted(from.folder);
+    if (accepted.size > 0) await writeAccepted(to.folder, accepted);
+  }
+
+  /** Does something with a frozen look at a workspace. */
+  async withLook<T>(pair: Pair, name: string, work: (look: string) => Promise<T>): Promise<T> {
+    const look = `${pair.folder}/look-${name}` as BytePath;
+    await this.#take(pair.tree, look, "frozen");
+    try {
+      return await work(displayPath(look));
+    } finally {
+      await this.#snapshots.remove(displayPath(look));
+    }
+  }
+
+  /** Removes looks that were left by processes which died; nobody else looks meanwhile. */
+  async removeLooks({ folder }: Pair): Promise<void> {
+    const path = displayPath(folder);
+    for (const name of readdirSync(path).filter(isLook))
+      await this.#snapshots.remove(`${path}/${name}`);
+  }
+
+  /** Removes a folder with the snapshots in it; gives what could not be removed. */
+  async remove(folder: BytePath): Promise<string[]> {
+    const path = displayPath(folder);
+    if (!existsSync(path)) return [];
+    for (const name of readdirSync(path)) {
+      if (name === "tree" || name === "base" || isLook(name))
+        await this.#snapshots.remove(`${path}/${name}`).catch(() => undefined);
+    }
+    return removeFolder(folder);
+  }
+
+  /** Makes what was built count under its name, durably. */
+  async rename(from: BytePath, to: BytePath, home: BytePath): Promise<void> {
+    await rename(displayPath(from), displayPath(to));
+    await syncFolder(displayPath(home));
+  }
+
+  #take(source: BytePath, target: BytePath, kind: "frozen" | "writable"): Promise<void> {
+    return this.#snapshots.take(displayPath(source), displayPath(target), kind);
+  }
+}
+
+/**
+ * A private folder inside of a workspace, at a path that is never shown: from here one can rename into it. It is there
+ * from the beginning, so that it does not count as an edit.
+ */
+export function spareIn(tree: BytePath, { exclude: [own] }: SandboxPlace): BytePath {
+  if (own === undefined) throw new Error("the resource does not hold its own area");
+  const spare = `${tree}/${own}` as BytePath;
+  mkdirSync(displayPath(spare), { recursive: true, mode: 0o700 });
+  return spare;
+}
+
+function isLook(name: string): boolean {
+  return name.startsWith("look-");
+}
+
+function makeFolder(folder: BytePath): void {
+  mkdirSync(displayPath(folder), { recursive: true, mode: 0o700 });
+}
+
+/** Takes what is in our own folders out of a snapshot that was just taken. */
+function emptyOwn(tree: BytePath, { exclude }: SandboxPlace): void {
+  for (const own of exclude) removeBelow(`${tree}/${own}` as BytePath);
+}
