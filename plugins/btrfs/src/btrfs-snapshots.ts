@@ -1,9 +1,11 @@
-import { lstat } from "node:fs/promises";
+import { lstat, statfs } from "node:fs/promises";
 import type { Refusal, RunResult, Snapshots, StrategyHost } from "cofferdam";
 import { touchedPaths } from "./send-stream.ts";
 
 /** The inode number of the root of every subvolume. */
 const SUBVOLUME = 256;
+/** What the kernel calls a btrfs. */
+const BTRFS = 0x9123_683e;
 /** A stream without contents has some hundred bytes for each path. */
 const LONGEST_STREAM = 2 ** 30;
 
@@ -16,19 +18,22 @@ export class BtrfsSnapshots implements Snapshots {
   }
 
   async refusal(folder: string): Promise<Refusal | null> {
-    let version: RunResult;
-    try {
-      version = await this.#host.run("btrfs", ["--version"]);
-    } catch {
-      return { reason: "the program btrfs is missing", hint: "apt install btrfs-progs" };
-    }
-    if (version.exitCode !== 0)
-      return { reason: "the program btrfs does not run", hint: "Try `btrfs --version`." };
-    if (await isSubvolume(this.#host, folder)) return null;
+    const [found, { type }] = await Promise.all([lstat(folder), statfs(folder)]);
+    if (type === BTRFS && found.isDirectory() && found.ino === SUBVOLUME) return null;
     return {
       reason: "it is no subvolume of a btrfs file system",
       hint: "Make it one (`btrfs subvolume create`, then move the files), or use the strategy overlay.",
     };
+  }
+
+  /** Why the program cannot be used; null when it can. */
+  async missing(): Promise<Refusal | null> {
+    try {
+      await this.#run("btrfs", ["--version"]);
+      return null;
+    } catch {
+      return { reason: "the program btrfs is missing", hint: "apt install btrfs-progs" };
+    }
   }
 
   async take(source: string, target: string, kind: "frozen" | "writable"): Promise<void> {
@@ -58,13 +63,6 @@ export class BtrfsSnapshots implements Snapshots {
     const why = done.stderr.toString("utf8").trim() || `it ended with ${done.exitCode}`;
     throw new Error(`${program} ${args.slice(0, 2).join(" ")}: ${why}`);
   }
-}
-
-async function isSubvolume(host: StrategyHost, folder: string): Promise<boolean> {
-  const found = await lstat(folder);
-  if (!found.isDirectory() || found.ino !== SUBVOLUME) return false;
-  const { stdout } = await host.run("stat", ["--file-system", "--format=%T", folder]);
-  return stdout.toString("utf8").trim() === "btrfs";
 }
 
 async function exists(path: string): Promise<boolean> {

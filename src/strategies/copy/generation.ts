@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { syncFolder } from "../../journal/durable-file.ts";
 import {
   type RecordFormat,
+  encodeRecord,
   hasFields,
   readRecord,
   writeRecord,
@@ -47,6 +48,12 @@ export async function currentGeneration(place: SandboxPlace): Promise<Generation
 /** Makes a complete workspace the one that counts: one durable step. */
 export async function switchGeneration(place: SandboxPlace, generation: Generation): Promise<void> {
   await writeRecord(recordOf(place), FORMAT, { generation: generation.number });
+}
+
+/** The same for the first one; on disk only with whatever syncs the file system next. */
+export function noteGeneration(place: SandboxPlace, generation: Generation): void {
+  const text = encodeRecord(FORMAT, { generation: generation.number });
+  writeFileSync(recordOf(place), text, { mode: 0o600 });
 }
 
 /** Reads the manifest of a workspace or checkpoint. */

@@ -31,7 +31,13 @@ import type {
 } from "../../tree/workspace.ts";
 import { entriesBelow } from "../copy/accept-base.ts";
 import { baseCheckBy } from "../copy/base-check.ts";
-import { currentGeneration, generationOf, switchGeneration } from "../copy/generation.ts";
+import {
+  type Generation,
+  currentGeneration,
+  generationOf,
+  noteGeneration,
+  switchGeneration,
+} from "../copy/generation.ts";
 import { takeBack } from "../copy/take-back.ts";
 import { baseEntry, readAccepted, rebaseAccepted, writeAccepted } from "./accepted-base.ts";
 import { type Pair, SnapshotHome, pairIn, spareIn } from "./snapshot-home.ts";
@@ -49,7 +55,7 @@ export class SnapshotWorkspace implements Workspace {
 
   async create(place: SandboxPlace): Promise<MadeWorkspace> {
     await this.#refuse(place);
-    await this.#begin(place, 1, (pair) => this.#home.makeFresh(pair, place));
+    await this.#make(place, (pair) => this.#home.makeFresh(pair, place));
     return { metadata: { mode: "snapshot" } };
   }
 
@@ -170,7 +176,7 @@ export class SnapshotWorkspace implements Workspace {
 
   async fork(...[from, id, place]: Parameters<Workspace["fork"]>): Promise<void> {
     const kept = requireCheckpoint(from, id);
-    await this.#begin(place, 1, (pair) => this.#home.copy(kept, pair, "writable"));
+    await this.#make(place, (pair) => this.#home.copy(kept, pair, "writable"));
   }
 
   async deleteCheckpoint(place: OpenPlace, checkpointId: string): Promise<void> {
@@ -185,30 +191,34 @@ export class SnapshotWorkspace implements Workspace {
     return runTask("removeBelow", place.directory);
   }
 
+  /** Builds the first workspace. Nobody relies on it yet: whatever is left after a failure goes with the sandbox. */
+  async #make(place: SandboxPlace, build: (pair: Pair) => Promise<void>): Promise<void> {
+    const generation = generationOf(place, 1);
+    // The snapshots bring it to the disk with them.
+    noteGeneration(place, generation);
+    await this.#build(generation, build);
+  }
+
   /** Builds a workspace and makes it the one that counts; on failure nothing of it remains, and nothing else changes. */
-  async #begin(
-    place: SandboxPlace,
-    number: number,
-    build: (pair: Pair) => Promise<void>,
-  ): Promise<void> {
-    const generation = generationOf(place, number);
+  async #replace(place: OpenPlace, build: (pair: Pair) => Promise<void>): Promise<string[]> {
+    const old = await currentGeneration(place);
+    if (old === null) throw new Error(`there is no workspace in ${displayPath(place.directory)}`);
+    const generation = generationOf(place, old.number + 1);
     await this.#home.remove(generation.folder);
     try {
-      await build(pairIn(generation.folder));
-      // Whatever others edit from now on has a later change time than anything in the snapshot.
-      takeBaseTime(generation.folder);
+      await this.#build(generation, build);
     } catch (error) {
       await this.#home.remove(generation.folder);
       throw error;
     }
     await switchGeneration(place, generation);
+    return this.#home.remove(old.folder);
   }
 
-  async #replace(place: OpenPlace, build: (pair: Pair) => Promise<void>): Promise<string[]> {
-    const old = await currentGeneration(place);
-    if (old === null) throw new Error(`there is no workspace in ${displayPath(place.directory)}`);
-    await this.#begin(place, old.number + 1, build);
-    return this.#home.remove(old.folder);
+  async #build({ folder }: Generation, build: (pair: Pair) => Promise<void>): Promise<void> {
+    await build(pairIn(folder));
+    // Whatever others edit from now on has a later change time than anything in the snapshot.
+    takeBaseTime(folder);
   }
 
   async #refuse({ root, only, resource }: SandboxPlace): Promise<void> {

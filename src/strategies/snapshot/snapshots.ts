@@ -12,7 +12,10 @@ export interface Refusal {
 export interface Snapshots {
   /** Why a folder cannot be snapshotted; null when it can. */
   refusal(folder: string): Promise<Refusal | null>;
-  /** Makes a snapshot at a path where nothing is. It is on disk when the promise settles. */
+  /**
+   * Makes a snapshot at a path where nothing is. When the promise settles it is on disk, and so is everything that was
+   * written before in the folder that it is made in and above.
+   */
   take(source: string, target: string, kind: "frozen" | "writable"): Promise<void>;
   /** Removes a snapshot; nothing happens when there is none. */
   remove(snapshot: string): Promise<void>;
