@@ -7,7 +7,8 @@ import { removeFolder } from "../../support/remove-folder.ts";
 import { pointsOf, toldBy } from "../disturb.ts";
 import type { Ground } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
-import { outcomeOf, planCommitShape } from "../shapes/plan.ts";
+import type { Told } from "../order.ts";
+import { outcomeOf, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import type { Ending } from "../shape.ts";
 import { type Template, type TreeState, makeTemplate } from "../tree.ts";
 import { placeOf } from "./repository.ts";
@@ -74,44 +75,69 @@ function workBeside(
   return { states: () => [...judges.values()].map((judge) => judge()), commit };
 }
 
+/** An operation that others disturb. */
+interface Disturbed {
+  readonly name: string;
+  readonly shapeOf: typeof planCommitShape;
+  /** What everything must be, by what was told. */
+  readonly wanted: (told: Told) => TreeState;
+}
+
+const DISTURBED: readonly Disturbed[] = [
+  {
+    name: "a commit",
+    shapeOf: planCommitShape,
+    wanted: (told) =>
+      ["committed", "committed-pending"].includes(outcomeOf(told)) ? "edited" : "old",
+  },
+  {
+    name: "an undo",
+    shapeOf: planUndoShape,
+    wanted: ({ outcome }) => (outcome === "done" ? "old" : "edited"),
+  },
+];
+
 /** Ours goes on: everything is old or everything is new, with theirs. */
 async function goOnBeside(
   { states, commit }: ReturnType<typeof workBeside>,
   { ground, owner }: { readonly ground: Ground; readonly owner: StoppedRun },
+  wanted: Disturbed["wanted"],
 ): Promise<Ending> {
   owner.goOn();
   const told = toldBy(await owner.result);
   assert.ok(told !== null);
   return judgeGround(
     () => {
-      const isNew = ["committed", "committed-pending"].includes(outcomeOf(told));
       const found = states();
       assert.deepEqual(
         found,
-        found.map(() => (isNew ? "edited" : "old")),
-        `told ${outcomeOf(told)}, commit ${commit}`,
+        found.map(() => wanted(told)),
+        `told ${JSON.stringify(told)}, commit ${commit}`,
       );
       if (commit !== null) git(placeOf(ground), "merge-base", "--is-ancestor", commit, "HEAD");
-      return Promise.resolve(isNew ? "new" : "old");
+      return Promise.resolve(wanted(told) === "edited" ? "new" : "old");
     },
     { ground, told, ref: null, isBrief: true },
   );
 }
 
-for (const foreign of allOrOne(FOREIGN)) {
+const ways = DISTURBED.flatMap((disturbed) => FOREIGN.map((foreign) => ({ disturbed, foreign })));
+for (const { disturbed, foreign } of allOrOne(ways)) {
+  const { name, shapeOf, wanted } = disturbed;
   test(
-    `what somebody else does at any call of a commit to ${foreign.what} is never lost`,
+    `what somebody else does at any call of ${name} to ${foreign.what} is never lost`,
     async () => {
-      const shape = planCommitShape(template, mixed().world);
+      const shape = shapeOf(template, mixed().world);
       const points = await pointsOf(shape);
       expect(points.length).toBeGreaterThan(0);
       const stateOfGit = mixed().git.stateBeside(commitOf(foreign.file));
-      await tryEach({ name: `foreign changes to ${foreign.what}`, ways: points, few: 1 }, (point) =>
+      const title = `foreign changes to ${foreign.what} in ${name}`;
+      await tryEach({ name: title, ways: points, few: 1 }, (point) =>
         whileStopped(
           shape,
           () => Promise.resolve(point),
           (ground, owner) =>
-            goOnBeside(workBeside(mixed(), foreign, stateOfGit, ground), { ground, owner }),
+            goOnBeside(workBeside(mixed(), foreign, stateOfGit, ground), { ground, owner }, wanted),
         ),
       );
     },
