@@ -7,11 +7,14 @@ import { runChild } from "../../../test/support/child.ts";
 import { mountFileSystem } from "../../../test/support/loop.ts";
 import { nobody } from "../../../test/support/nobody.ts";
 import { RandomEdits } from "./random-edits.ts";
-import { Site, run, stateOf } from "./sandbox.ts";
+import { AREA, Site, run, stateOf } from "./sandbox.ts";
 import { CONFIG } from "./subject.ts";
 
 const disk = mountFileSystem("btrfs", { megabytes: 600 });
 afterAll(() => disk[Symbol.asyncDispose]());
+
+/** Where workspaces lie, seen from the folder of a site. */
+const TREES = `root/${AREA}/sandboxes/*/g1/tree`;
 
 const pathsOf = (changes: readonly { readonly path: string }[]): string[] =>
   changes.map(({ path }) => path);
@@ -74,6 +77,22 @@ describe("a sandbox that is a snapshot", () => {
       expect(site.subvolumes()).toEqual(["./root"]);
     },
   );
+
+  it("writes nowhere else when a program leaves a link where its own folder was", async () => {
+    const site = new Site(disk.mountPoint);
+    const outside = join(site.folder, "outside");
+    mkdirSync(join(outside, "take-back"), { recursive: true });
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    const leave = (script: string): string => run(site.folder, `cd "$(ls -d ${TREES})"; ${script}`);
+    leave(`rm -r ${AREA}; ln -s ${outside} ${AREA}; rm readme`);
+    await sandbox.drop(["readme"]);
+    leave(`rm -r ${AREA}; ln -s ${outside} ${AREA}`);
+    await sandbox.write("readme", "edited\n");
+    expect(run(outside, "find .")).toBe(".\n./take-back\n");
+    await sandbox.commit();
+    expect(run(site.root, "cat readme")).toBe("edited\n");
+  });
 
   it("publishes a subvolume that was made in it as a folder, and removes it with the rest", async () => {
     const site = new Site(disk.mountPoint);

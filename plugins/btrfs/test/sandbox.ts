@@ -6,7 +6,7 @@ import { type Oracle, takeOracle } from "../../../test/support/oracle.ts";
 import { CONFIG } from "./subject.ts";
 
 /** Where the engine keeps what is its own, inside of a subvolume. */
-const AREA = `.cofferdam-${process.geteuid?.() ?? 0}`;
+export const AREA = `.cofferdam-${process.geteuid?.() ?? 0}`;
 
 /** Runs a shell script in a folder. */
 export function run(folder: string, script: string): string {

@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { syncFolder } from "../../journal/durable-file.ts";
-import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import { type BytePath, displayPath, nameOf, parentOf } from "../../model/byte-path.ts";
+import { mkdirAt } from "../../platform/native/index.ts";
+import { removeBeneath, statBeneath } from "../../tree/beneath.ts";
 import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
+import { withFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { type Accepted, readAccepted, writeAccepted } from "./accepted-base.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -86,13 +89,18 @@ export class SnapshotHome {
 
 /**
  * A private folder inside of a workspace, at a path that is never shown: from here one can rename into it. It is there
- * from the beginning, so that it does not count as an edit.
+ * from the beginning, so that it does not count as an edit; what a program put in its place is removed.
  */
 export function spareIn(tree: BytePath, { exclude: [own] }: SandboxPlace): BytePath {
   if (own === undefined) throw new Error("the resource does not hold its own area");
-  const spare = `${tree}/${own}` as BytePath;
-  mkdirSync(displayPath(spare), { recursive: true, mode: 0o700 });
-  return spare;
+  const found = statBeneath(tree, own);
+  if (found?.type !== "directory") {
+    if (found !== null) removeBeneath(tree, own);
+    withRoot(tree, (fd) =>
+      withFolder(fd, parentOf(own), (folder) => mkdirAt(folder, nameOf(own), 0o700)),
+    );
+  }
+  return `${tree}/${own}` as BytePath;
 }
 
 function isLook(name: string): boolean {
