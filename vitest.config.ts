@@ -35,6 +35,8 @@ const runBuiltFiles = runInstead((module) => `${root}dist/${module.slice(0, -".t
 const orderlyExit =
   process.env["NODE_V8_COVERAGE"] === undefined ? [] : [`--diagnostic-dir=${root}coverage`];
 
+/** The conformance kit of plug-ins, which runs with that of the built-in strategies on every file system. */
+const PLUGIN_KITS = "plugins/*/test/conformance*.test.ts";
 /** Suites of faults, which only the project for them runs. */
 const LONG = ["sweep", "power", "soak"].map((suite) => `test/faults/${suite}/**`);
 /** Tests that try many points one after the other: with the faults, and as an ordinary user. */
@@ -99,7 +101,7 @@ export default defineConfig({
     projects: [
       project("unit", {
         include: ["test/**/*.test.ts", "plugins/*/test/**/*.test.ts"],
-        exclude: ["test/matrix/**", ...LONG, ...SWEEPS],
+        exclude: ["test/matrix/**", PLUGIN_KITS, ...LONG, ...SWEEPS],
       }),
       project("unprivileged", {
         include: ["test/**/*.test.ts", "plugins/*/test/**/*.test.ts"],
@@ -112,7 +114,7 @@ export default defineConfig({
           "test/strategies/git_worktree/crash*.test.ts",
         ],
       }),
-      project("matrix", { include: ["test/matrix/**/*.test.ts"] }),
+      project("matrix", { include: ["test/matrix/**/*.test.ts", PLUGIN_KITS] }),
       project("faults", {
         include: ["test/faults/{sweep,power,soak}/**/*.test.ts", ...SWEEPS],
       }),
