@@ -5,7 +5,6 @@ import { compareText } from "../../model/compare-text.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { folderEntry } from "../folder-entry.ts";
-import { lookAt } from "../publish/entry-record.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
@@ -17,6 +16,7 @@ import { LinkGroups } from "./link-groups.ts";
 import { FIELD, FLAG, Manifest } from "./manifest.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
 import type { TouchedPaths } from "./touched-paths.ts";
+import { type FolderReading, visitNames } from "./visit-names.ts";
 
 /** A workspace to be compared with what it was made from. */
 export interface CompareRequest {
@@ -73,7 +73,7 @@ class Comparison {
   readonly #workspaceFd: number;
   readonly #base: BaseReader;
   readonly #stat = new StatBuffer();
-  readonly #scanner = new DirectoryScanner();
+  readonly #reading: FolderReading = { scanner: new DirectoryScanner(), stat: this.#stat };
   readonly #links: LinkGroups;
   readonly #changes: TreeChange[] = [];
   readonly #skipped: SkippedEntry[] = [];
@@ -106,15 +106,15 @@ class Comparison {
     const before = this.#changes.length;
     let hasNewNames = false;
     withFolder(this.#workspaceFd, folder.path, (fd) => {
-      for (const name of this.#namesIn(folder, fd)) {
+      visitNames(this.#reading, fd, folder.names, (name) => {
         const path = joinPath(folder.path, name);
-        if (this.#isOutside(path)) continue;
+        if (this.#isOutside(path)) return;
         const record = known.get(name) ?? -1;
         known.delete(name);
         if (record < 0) hasNewNames = true;
         const child = this.#entry(path, name, record, fd, folder);
         if (child !== null) folders.push(child);
-      }
+      });
       for (const record of known.values()) {
         if (this.#request.isExact === true || !this.#manifest.has(record, FLAG.skipped)) {
           this.#removed(record, joinPath(folder.path, this.#manifest.name(record)));
@@ -124,16 +124,6 @@ class Comparison {
       this.#folderItself(folder, fd, namesChanged);
     });
     return folders;
-  }
-
-  /** The names in a folder of the workspace that can differ; when one is given, the buffer has its entry. */
-  *#namesIn({ names }: Folder, fd: number): Generator<string> {
-    if (names === null) {
-      this.#scanner.open(fd);
-      while (this.#scanner.next()) if (this.#scanner.stat(this.#stat)) yield this.#scanner.name;
-    } else {
-      for (const name of names) if (lookAt(this.#stat, fd, name)) yield name;
-    }
   }
 
   #isOutside(path: RelativePath): boolean {

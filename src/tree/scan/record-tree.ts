@@ -1,11 +1,11 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { ROOT, joinPath } from "../../model/byte-path.ts";
 import { DirectoryScanner, MODE, StatBuffer, readlinkAt } from "../../platform/native/index.ts";
-import { lookAt } from "../publish/entry-record.ts";
 import { FIELD, FLAG } from "./manifest.ts";
 import { ManifestBuilder } from "./manifest-builder.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
 import type { TouchedPaths } from "./touched-paths.ts";
+import { type FolderReading, visitNames } from "./visit-names.ts";
 
 /** A tree whose present state is to be recorded. */
 export interface RecordRequest {
@@ -33,7 +33,7 @@ class Recording {
   readonly #rootFd: number;
   readonly #builder = new ManifestBuilder();
   readonly #stat = new StatBuffer();
-  readonly #scanner = new DirectoryScanner();
+  readonly #reading: FolderReading = { scanner: new DirectoryScanner(), stat: this.#stat };
   #mountId = 0;
 
   constructor(request: RecordRequest, rootFd: number) {
@@ -55,9 +55,9 @@ class Recording {
     const folders: Folder[] = [];
     const start = this.#builder.count;
     withFolder(this.#rootFd, folder.path, (fd) => {
-      for (const name of this.#namesIn(folder, fd)) {
+      visitNames(this.#reading, fd, folder.names, (name) => {
         const path = joinPath(folder.path, name);
-        if (this.#isOutside(path)) continue;
+        if (this.#isOutside(path)) return;
         const record = this.#builder.add(folder.record, name, this.#stat);
         const type = this.#stat.mode & MODE.typeMask;
         if (type === MODE.symlink) this.#builder.setTarget(record, readlinkAt(fd, name));
@@ -69,21 +69,11 @@ class Recording {
         // Somebody says that it was touched: its times need not tell.
         else if (this.#request.within !== undefined)
           this.#builder.set(record, FIELD.flags, FLAG.dirty);
-      }
+      });
     });
     this.#builder.set(folder.record, FIELD.childStart, start);
     this.#builder.set(folder.record, FIELD.childCount, this.#builder.count - start);
     return folders;
-  }
-
-  /** The names in a folder that are there and count; when one is given, the buffer has its entry. */
-  *#namesIn({ names }: Folder, fd: number): Generator<string> {
-    if (names === null) {
-      this.#scanner.open(fd);
-      while (this.#scanner.next()) if (this.#scanner.stat(this.#stat)) yield this.#scanner.name;
-    } else {
-      for (const name of names) if (lookAt(this.#stat, fd, name)) yield name;
-    }
   }
 
   #namesBelow(path: RelativePath, { names }: Folder): Folder["names"] {
