@@ -66,6 +66,8 @@ export interface Workspace {
   readonly canLieElsewhere?: boolean;
   /** Folders outside the sandbox's own that hold parts of it; none unless told. */
   borrowedFrom?(place: OpenPlace): Promise<readonly BytePath[]>;
+  /** A tree that holds every file of the base, for merges; only where the workspace keeps one. */
+  baseTree?(place: OpenPlace): Promise<BytePath>;
   /** How the base of this sandbox is verified against the real tree. */
   baseCheck(place: OpenPlace): Promise<BaseCheck>;
   /** Content of a file as the sandbox sees it. */

@@ -78,6 +78,28 @@ describe("a sandbox that is a snapshot", () => {
     },
   );
 
+  it("is merged with what others did to the same file, whatever program edited it", async () => {
+    const site = new Site(disk.mountPoint);
+    run(site.root, "seq 9 > lines");
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    run(await sandbox.getPath(), "sed -i 's/^2$/two/' lines");
+    run(site.root, "sed -i 's/^8$/eight/' lines");
+    await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+    await sandbox.commit({ merge: true });
+    expect(run(site.root, "tr '\n' ' ' < lines")).toBe("1 two 3 4 5 6 7 eight 9 ");
+    await sandbox.rollback();
+    run(await sandbox.getPath(), "sed -i 's/^2$/zwei/' lines");
+    run(site.root, "sed -i 's/^1$/one/; s/^7$/seven/' lines");
+    await sandbox.resolve(["lines"], "theirs");
+    run(await sandbox.getPath(), "sed -i 's/^3$/three/' lines");
+    run(site.root, "sed -i 's/^9$/nine/' lines");
+    // What was settled is not what the snapshot has: no version is certain to be the one that both began with.
+    await expect(sandbox.commit({ merge: true })).rejects.toMatchObject({
+      data: { conflicts: [{ path: "lines", reason: "noAncestor" }] },
+    });
+  });
+
   it("writes nowhere else when a program leaves a link where its own folder was", async () => {
     const site = new Site(disk.mountPoint);
     const outside = join(site.folder, "outside");

@@ -93,6 +93,10 @@ export class SnapshotWorkspace implements Workspace {
     return baseEntry(base, readAccepted(folder), path);
   }
 
+  async baseTree(place: OpenPlace): Promise<BytePath> {
+    return (await this.#current(place)).base;
+  }
+
   async baseCheck(place: OpenPlace): Promise<BaseCheck> {
     const { base, folder } = await this.#current(place);
     const accepted = readAccepted(folder);

@@ -84,13 +84,20 @@ export async function keepPreImage(place: SandboxPlace, path: RelativePath): Pro
   }
 }
 
-/** The proven ancestor of a path: our own pre-image, or the copy of the whole base; null when there is none. */
-export function findAncestor(place: SandboxPlace, path: RelativePath): BytePath | null {
+/**
+ * The proven ancestor of a path: our own pre-image, or what the tree with the whole base has there, which is a copy
+ * unless the workspace keeps another; null when there is none.
+ */
+export function findAncestor(
+  place: SandboxPlace,
+  path: RelativePath,
+  baseTree?: BytePath,
+): BytePath | null {
   const epoch = currentEpoch(place);
   if (isThere(settledMark(place, epoch, path))) return null;
   const own = preImageOf(place, epoch, path);
   if (isThere(own)) return own;
-  const base = baseFolder(place, epoch);
+  const base = baseTree ?? baseFolder(place, epoch);
   const isKept = isThere(base) && statBeneath(base, path)?.type === "file";
   return isKept ? (`${base}/${path}` as BytePath) : null;
 }

@@ -31,7 +31,7 @@ import {
   readCommitted,
   writeCommitted,
 } from "./committed-record.ts";
-import { dropMerged, mergeConflicts } from "./merge-changes.ts";
+import { type MergeSources, dropMerged, mergeConflicts } from "./merge-changes.ts";
 import { workspaceHome } from "./place.ts";
 import { resolvePaths } from "./settle.ts";
 
@@ -92,8 +92,8 @@ export class FileCommit {
     paths: readonly RelativePath[],
     how: Resolution,
   ): Promise<void> {
-    const sourceRoots = await this.#sourceRoots(place);
-    const parts = { host: this.#host, workspace: this.#workspace, changes, sourceRoots };
+    const sources = await this.#mergeSources(place);
+    const parts = { host: this.#host, workspace: this.#workspace, changes, sources };
     await resolvePaths(parts, place, paths, how);
   }
 
@@ -101,6 +101,11 @@ export class FileCommit {
   async #sourceRoots(place: OpenPlace): Promise<readonly BytePath[]> {
     const borrowed = (await this.#workspace.borrowedFrom?.(place)) ?? [];
     return [place.directory, place.root, workspaceHome(place), ...borrowed];
+  }
+
+  async #mergeSources(place: OpenPlace): Promise<MergeSources> {
+    const baseTree = await this.#workspace.baseTree?.(place);
+    return { sourceRoots: await this.#sourceRoots(place), baseTree };
   }
 
   /** Verifies right before the decision that every base still is what `prepare` saw. */
@@ -262,7 +267,12 @@ export class FileCommit {
     const checked = await checkConflicts(place, settled, base);
     const { merged, conflicts } =
       checked.conflicts.length > 0 && options.merge === true
-        ? await mergeConflicts(this.#host, place, await this.#sourceRoots(place), checked.conflicts)
+        ? await mergeConflicts(
+            this.#host,
+            place,
+            await this.#mergeSources(place),
+            checked.conflicts,
+          )
         : { merged: [], conflicts: checked.conflicts };
     if (conflicts.length > 0) throw conflictError(conflicts.map(describeConflict));
     const verified = [...checked.verified, ...merged].sort((a, b) => compareText(a.path, b.path));

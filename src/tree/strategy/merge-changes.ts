@@ -21,6 +21,14 @@ export interface MergeOutcome {
   readonly conflicts: readonly TreeConflict[];
 }
 
+/** Where the versions to be merged lie. */
+export interface MergeSources {
+  /** The folders from which content may come. */
+  readonly sourceRoots: readonly BytePath[];
+  /** A tree with the whole base, where the workspace keeps one. */
+  readonly baseTree?: BytePath | undefined;
+}
+
 /** How many conflicts `git merge-file` counts at most; beyond that it says that it failed. */
 const MAX_CONFLICT_EXIT = 127;
 const NOT_TEXT_EXIT = 255;
@@ -40,7 +48,7 @@ const folderOf = (place: SandboxPlace): BytePath => `${place.directory}/merged` 
 export async function mergeConflicts(
   host: StrategyHost,
   place: SandboxPlace,
-  sourceRoots: readonly BytePath[],
+  { sourceRoots, baseTree }: MergeSources,
   conflicts: readonly TreeConflict[],
 ): Promise<MergeOutcome> {
   removeFolder(folderOf(place));
@@ -61,7 +69,7 @@ export async function mergeConflicts(
       remaining.push(conflict);
       continue;
     }
-    const ancestor = findAncestor(place, change.path);
+    const ancestor = findAncestor(place, change.path, baseTree);
     if (ancestor === null) {
       remaining.push({ ...conflict, reason: "noAncestor" });
       continue;

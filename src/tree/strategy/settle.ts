@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { Resolution } from "../../contract/strategy.ts";
-import { type BytePath, type RelativePath, ancestorsOf, isWithin } from "../../model/byte-path.ts";
+import { type RelativePath, ancestorsOf, isWithin } from "../../model/byte-path.ts";
 import { type TreeConflict, checkConflicts, lookUpReal } from "../conflicts.ts";
 import { selectChanges } from "../select-changes.ts";
 import type { TreeChange } from "../tree-change.ts";
@@ -9,7 +9,7 @@ import { type TreeEntry, sameAttributes } from "../tree-entry.ts";
 import type { OpenPlace, Workspace } from "../workspace.ts";
 import { forgetAncestors } from "./ancestors.ts";
 import { conflictError, describeConflict } from "./commit-errors.ts";
-import { dropMerged, mergeConflicts } from "./merge-changes.ts";
+import { type MergeSources, dropMerged, mergeConflicts } from "./merge-changes.ts";
 
 type Base = Map<RelativePath, TreeEntry | null>;
 
@@ -101,8 +101,7 @@ export interface SettleParts {
   readonly workspace: Workspace;
   /** The changes that a commit would publish. */
   readonly changes: readonly TreeChange[];
-  /** The folders from which content may come. */
-  readonly sourceRoots: readonly BytePath[];
+  readonly sources: MergeSources;
 }
 
 /** Settles the conflicts at these paths, and below them. */
@@ -139,12 +138,12 @@ export async function resolvePaths(
 
 /** Gives the sandbox the merge of both sides; refuses, before anything is written, what cannot be merged. */
 async function writeMerged(
-  { host, workspace, sourceRoots }: SettleParts,
+  { host, workspace, sources }: SettleParts,
   place: OpenPlace,
   found: readonly TreeConflict[],
 ): Promise<void> {
   try {
-    const { merged, conflicts } = await mergeConflicts(host, place, sourceRoots, found);
+    const { merged, conflicts } = await mergeConflicts(host, place, sources, found);
     const ours = new Map(found.map((conflict) => [conflict.change.path, conflict]));
     const left = [...conflicts];
     for (const { path, after } of merged) {
