@@ -41,7 +41,7 @@ defineSweep(
 defineSweep(
   "a checkpoint of such a plan is kept whole or not at all",
   (template) => planCheckpointShape(template, world),
-  { sampled: 1, hasChildren: true },
+  { sampled: 1 },
 );
 defineSweep(
   "a restore of such a plan brings all back or nothing",
@@ -51,5 +51,5 @@ defineSweep(
 defineSweep(
   "a clean-up after such a commit can always be finished",
   (template) => planCleanupShape(template, world),
-  { sampled: 1, hasChildren: true },
+  { sampled: 1 },
 );
