@@ -11,7 +11,7 @@ import { withRoot } from "../../tree/scan/open-directory.ts";
 import { readBase, writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
-import { pin, unpin } from "./own-refs.ts";
+import { moveOwnBranch, pin, unpin } from "./own-refs.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { forgetResolutions } from "./resolutions.ts";
 import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
@@ -57,7 +57,7 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
 
 /** Brings the worktree back to a checkpoint; the new files are complete before they take the place of the old ones. */
 export async function restoreCheckpoint(git: Git, site: Site, id: string): Promise<void> {
-  const { folder, admin, branch, repository } = site;
+  const { folder, admin } = site;
   const kept = await readKept(site, id);
   const fresh = `${folder}/fresh`;
   if (existsSync(fresh)) removeFolder(toBytePath(fresh));
@@ -67,7 +67,7 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
   await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
   swapIn(site, "fresh");
   await copyState(site, id);
-  await git.run(["update-ref", branch, kept.head], inRepository(repository));
+  await moveOwnBranch(git, site, kept.head);
   await writeBase(site, kept.base);
   await forgetResolutions(site);
   await refresh(git, site);

@@ -30,6 +30,13 @@ export function unpin({ repository, pins }: Site, ref: string): void {
   removeIfEmpty(`${commonDirectory}/${pins}`);
 }
 
+/** Lets our branch point to a commit, also after a git of ours was killed while it did the same. */
+export async function moveOwnBranch(git: Git, site: Site, commit: string): Promise<void> {
+  const { branch, repository } = site;
+  removeLock(repository.commonDirectory, branch);
+  await git.run(["update-ref", branch, commit], inRepository(repository));
+}
+
 /** Removes our branch and every ref that keeps our objects. Idempotent. */
 export async function removeOwnRefs(git: Git, site: Site): Promise<void> {
   const { branch, pins, repository } = site;
@@ -59,6 +66,11 @@ async function listed(git: Git, { branch, pins, repository }: Site): Promise<str
 }
 
 function removeLoose(commonDirectory: string, ref: string): void {
-  // The lock is that of a git that we started and that was killed.
-  for (const name of [ref, `${ref}.lock`]) rmSync(`${commonDirectory}/${name}`, { force: true });
+  rmSync(`${commonDirectory}/${ref}`, { force: true });
+  removeLock(commonDirectory, ref);
+}
+
+/** The lock of a ref of ours is that of a git that we started and that was killed. */
+function removeLock(commonDirectory: string, ref: string): void {
+  rmSync(`${commonDirectory}/${ref}.lock`, { force: true });
 }

@@ -32,6 +32,24 @@ test("a checkpoint brings back every file, ignored ones included, and where the 
   expect(pins()).toHaveLength(before.length - 1);
 });
 
+test("a git that was killed with our branch or our HEAD locked keeps nobody from going back", async () => {
+  const checkout = makeCheckout();
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  const before = filesOf(worktree);
+  const branch = git(worktree, "symbolic-ref", "HEAD");
+  const lock = `${checkout.root}/.git/${branch}.lock`;
+  await sandbox.checkpoint("kept");
+  shell(worktree, `${EDITS} : > ${lock}`);
+  await sandbox.restoreCheckpoint("kept");
+  expectOracleEqual(before, filesOf(await sandbox.getPath()));
+  shell(worktree, `${EDITS} : > ${lock}; : > "$(git rev-parse --git-dir)/HEAD.lock"`);
+  await sandbox.rollback();
+  expectOracleEqual(before, filesOf(await sandbox.getPath()), { ignore: ["mtimes"] });
+  expect(shell(checkout.root, "find .git -name '*.lock'")).toBe("");
+});
+
 test("a fork begins with what the first sandbox holds, and both commit on their own", async () => {
   const checkout = makeCheckout();
   const { root, folder } = checkout;
