@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const SIZE = 200 * 1024 ** 2;
+const PAUSES_MS = [50, 200, 1000];
 
 /** A btrfs in an image file of its own, with one subvolume to work in. Whoever opens it closes it. */
 export class BtrfsDisk {
@@ -65,7 +66,12 @@ export class BtrfsDisk {
     run("mount", ["-t", "btrfs", "-o", "loop", this.#image, this.#mountPoint]);
   }
 
+  /** Other tests copy mount namespaces at any time, which keeps every mount busy for a moment. */
   #unmount(): void {
+    for (const pauseMs of PAUSES_MS) {
+      if (spawnSync("umount", ["--", this.#mountPoint]).status === 0) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
     run("umount", ["--", this.#mountPoint]);
   }
 }
