@@ -76,7 +76,7 @@ async function openSession(init: DirectorySubjectInit): Promise<ConformanceSessi
     },
     [Symbol.asyncDispose]: async () => {
       await cofferdam.close();
-      for (const path of folders === undefined ? [] : made) await folders?.remove(path);
+      if (folders !== undefined) for (const path of made) await folders.remove(path);
       await rm(folder, { recursive: true, force: true });
     },
   };

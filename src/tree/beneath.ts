@@ -59,27 +59,21 @@ export function readBeneath(root: BytePath, path: RelativePath): Buffer {
 
 /** The entry itself; null when there is none. */
 export function statBeneath(root: BytePath, path: RelativePath): TreeEntry | null {
-  return typed(root, path, () =>
-    withRoot(root, (rootFd) => {
-      if (path === "") return folderEntry(rootFd);
-      try {
-        return withFolder(rootFd, parentOf(path), (fd) => findEntry(fd, nameOf(path)));
-      } catch (error) {
-        throwUnlessErrno(error, "ENOENT", "ENOTDIR");
-        return null;
-      }
-    }),
-  );
+  return typed(root, path, () => lookUp(root, path, ["ENOENT", "ENOTDIR"]));
 }
 
-/** The entry itself; null when there is none, also where something other than a folder stands in its way. */
+/** The entry itself; null when there is none, also where a link stands in its way. */
 export function findBeneath(root: BytePath, path: RelativePath): TreeEntry | null {
+  return lookUp(root, path, ["ENOENT", "ENOTDIR", "ELOOP"]);
+}
+
+function lookUp(root: BytePath, path: RelativePath, missing: readonly string[]): TreeEntry | null {
   return withRoot(root, (rootFd) => {
     if (path === "") return folderEntry(rootFd);
     try {
       return withFolder(rootFd, parentOf(path), (fd) => findEntry(fd, nameOf(path)));
     } catch (error) {
-      throwUnlessErrno(error, "ENOENT", "ENOTDIR", "ELOOP");
+      throwUnlessErrno(error, ...missing);
       return null;
     }
   });

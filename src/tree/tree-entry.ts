@@ -47,6 +47,15 @@ export function sameIdentity(a: Identity, b: Identity): boolean {
   );
 }
 
+/** The same, but it may have been moved away and back, or linked, which changes its change time alone. */
+export function sameButChangeTime(a: Identity, b: Identity): boolean {
+  return (
+    a.type === b.type &&
+    a.ino === b.ino &&
+    (a.type === "directory" || (a.size === b.size && a.mtimeNs === b.mtimeNs))
+  );
+}
+
 /** Whether two entries agree in everything that is published except content, times and link text. */
 export function sameAttributes(a: TreeEntry, b: TreeEntry): boolean {
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid && sameXattrs(a.xattrs, b.xattrs);

@@ -1,6 +1,6 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { FIELD } from "../../tree/scan/manifest.ts";
-import type { Identity } from "../../tree/tree-entry.ts";
+import { type Identity, sameButChangeTime } from "../../tree/tree-entry.ts";
 import { readManifest, writeManifest } from "./generation.ts";
 
 /**
@@ -15,12 +15,7 @@ export async function rebaseManifest(
   for (const [path, identity] of base) {
     const record = manifest.find(path);
     if (record < 0 || identity === null) continue;
-    const { type, ino, size, mtimeNs } = manifest.baseIdentity(record);
-    const isSame =
-      type === identity.type &&
-      ino === identity.ino &&
-      (type === "directory" || (size === identity.size && mtimeNs === identity.mtimeNs));
-    if (!isSame) continue;
+    if (!sameButChangeTime(manifest.baseIdentity(record), identity)) continue;
     const { ctimeNs } = identity;
     const [seconds, rest] = [ctimeNs / 1_000_000_000n, ctimeNs % 1_000_000_000n];
     manifest.setTime(record, FIELD.baseCtime, Number(seconds), Number(rest));

@@ -11,7 +11,7 @@ import {
   displayPath,
 } from "../../model/byte-path.ts";
 import { findBeneath } from "../../tree/beneath.ts";
-import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
+import { type Identity, type TreeEntry, sameButChangeTime } from "../../tree/tree-entry.ts";
 
 /** Real entries that count as the base of their paths, whatever the snapshot of the base has there. */
 export type Accepted = ReadonlyMap<RelativePath, TreeEntry | null>;
@@ -92,12 +92,8 @@ export async function rebaseAccepted(
   for (const [path, identity] of identities) {
     const entry = baseEntry(base, accepted, path);
     if (entry === null || identity === null) continue;
-    const { type, ino, size, mtimeNs } = entry;
-    const isSame =
-      type === identity.type &&
-      ino === identity.ino &&
-      (type === "directory" || (size === identity.size && mtimeNs === identity.mtimeNs));
-    if (isSame) accepted.set(path, { ...entry, ctimeNs: identity.ctimeNs });
+    if (sameButChangeTime(entry, identity))
+      accepted.set(path, { ...entry, ctimeNs: identity.ctimeNs });
   }
   await writeAccepted(folder, accepted);
 }

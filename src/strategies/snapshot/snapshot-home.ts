@@ -1,13 +1,11 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { rename } from "node:fs/promises";
-import { syncFolder } from "../../journal/durable-file.ts";
 import { type BytePath, displayPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { mkdirAt } from "../../platform/native/index.ts";
 import { removeBeneath, statBeneath } from "../../tree/beneath.ts";
 import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
 import { withFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
-import { type Accepted, readAccepted, writeAccepted } from "./accepted-base.ts";
+import { readAccepted, writeAccepted } from "./accepted-base.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** A workspace, or a checkpoint of one: a snapshot of what it is, one of what it was made from, and what was accepted. */
@@ -43,7 +41,7 @@ export class SnapshotHome {
     makeFolder(to.folder);
     await this.#take(from.base, to.base, "frozen");
     await this.#take(from.tree, to.tree, kind);
-    const accepted: Accepted = readAccepted(from.folder);
+    const accepted = readAccepted(from.folder);
     if (accepted.size > 0) await writeAccepted(to.folder, accepted);
   }
 
@@ -74,12 +72,6 @@ export class SnapshotHome {
         await this.#snapshots.remove(`${path}/${name}`).catch(() => undefined);
     }
     return removeFolder(folder);
-  }
-
-  /** Makes what was built count under its name, durably. */
-  async rename(from: BytePath, to: BytePath, home: BytePath): Promise<void> {
-    await rename(displayPath(from), displayPath(to));
-    await syncFolder(displayPath(home));
   }
 
   #take(source: BytePath, target: BytePath, kind: "frozen" | "writable"): Promise<void> {

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import type { ListedEntry } from "../../contract/strategy.ts";
 import { CheckpointError, SandboxCreationError } from "../../errors/index.ts";
+import { syncFolder } from "../../journal/durable-file.ts";
 import {
   type BytePath,
   type RelativePath,
@@ -61,14 +63,10 @@ export class SnapshotWorkspace implements Workspace {
 
   async changes(place: OpenPlace): Promise<ChangeSet> {
     const pair = await this.#current(place);
-    const name = randomBytes(8).toString("hex");
-    const touched = await this.#home.withLook(pair, name, (look) =>
-      this.#snapshots.touchedPaths(displayPath(pair.base), look),
-    );
     return runTask("compareSnapshots", {
       workspace: pair.tree,
       base: pair.base,
-      touched: touched?.map((path) => toBytePath(Buffer.from(path)) as RelativePath) ?? null,
+      touched: await this.#touched(pair),
       accepted: readAccepted(pair.folder),
       root: place.root,
       exclude: place.exclude,
@@ -166,7 +164,8 @@ export class SnapshotWorkspace implements Workspace {
     await this.#home.remove(building);
     try {
       await this.#home.copy(await this.#current(place), pairIn(building), "frozen");
-      await this.#home.rename(building, checkpointFolder(place, checkpointId), place.directory);
+      await rename(displayPath(building), displayPath(checkpointFolder(place, checkpointId)));
+      await syncFolder(displayPath(place.directory));
     } catch (error) {
       await this.#home.remove(building);
       throw error;
@@ -193,6 +192,17 @@ export class SnapshotWorkspace implements Workspace {
         await this.#home.remove(`${place.directory}/${name}` as BytePath);
     }
     return runTask("removeBelow", place.directory);
+  }
+
+  /** Where a workspace may differ from its base; null where the file system cannot tell. */
+  async #touched(pair: Pair): Promise<readonly RelativePath[] | null> {
+    const { touchedPaths } = this.#snapshots;
+    if (touchedPaths === undefined) return null;
+    const name = randomBytes(8).toString("hex");
+    const paths = await this.#home.withLook(pair, name, (look) =>
+      touchedPaths(displayPath(pair.base), look),
+    );
+    return paths.map((path) => toBytePath(Buffer.from(path)) as RelativePath);
   }
 
   /** Builds the first workspace. Nobody relies on it yet: whatever is left after a failure goes with the sandbox. */

@@ -21,7 +21,9 @@ export interface Snapshots {
   remove(snapshot: string): Promise<void>;
   /**
    * Every path, below the snapshots, at which two frozen ones may differ. Of folders that are in one of them alone, or
-   * were replaced, the paths below may be left out; so may further names of a file. Null when that cannot be told.
+   * were replaced, the paths below may be left out; so may further names of a file. Absent where that cannot be told:
+   * then everything is compared.
    */
-  touchedPaths(base: string, now: string): Promise<readonly Uint8Array[] | null>;
+  readonly touchedPaths?:
+    ((base: string, now: string) => Promise<readonly Uint8Array[]>) | undefined;
 }
