@@ -10,7 +10,10 @@ export function hintFor(error: ErrorJson): string | null {
     return `\`coffer checkpoints ${plan}\` lists them.`;
   if (code === "SANDBOX_STATE" && (data as { readonly attempted?: string }).attempted === "run")
     return committedHint(error, plan);
-  const conflict = conflictIn(error);
+  const setting = refusingSettingOf(error);
+  if (setting !== null)
+    return `Change it in the sandbox (\`coffer shell ${plan}\`), or say what may be published in cofferdam.yaml (${setting}), then commit again.`;
+  const conflict = withCode("SANDBOX_CONFLICT", error);
   if (conflict === null) return error.hint;
   const { conflicts = [], reason } = conflict.data as ConflictData;
   if (reason === "checkout" || reason === "rows") return conflict.hint;
@@ -36,9 +39,21 @@ interface ConflictData {
   readonly reason?: string;
 }
 
-/** The conflict behind an error; null when there is none. */
-function conflictIn(error: ErrorJson): ErrorJson | null {
-  if (error.code === "SANDBOX_CONFLICT") return error;
+/** By the reason of a refusal, the setting that would allow it. */
+const REFUSING_SETTINGS = new Map([
+  ["specialBits", "publish: special_bits: drop, or allow"],
+  ["outwardLink", "publish: outward_links: allow"],
+]);
+
+/** The setting by which a commit was refused; null when none was the reason. */
+function refusingSettingOf(error: ErrorJson): string | null {
+  const { reason } = (withCode("SANDBOX_COMMIT", error)?.data ?? {}) as ConflictData;
+  return REFUSING_SETTINGS.get(reason ?? "") ?? null;
+}
+
+/** The error of this kind that is behind an error; null when there is none. */
+function withCode(code: string, error: ErrorJson): ErrorJson | null {
+  if (error.code === code) return error;
   const { cause } = error;
-  return cause !== null && "data" in cause ? conflictIn(cause) : null;
+  return cause !== null && "data" in cause ? withCode(code, cause) : null;
 }

@@ -21,13 +21,13 @@ export function applyPolicy(
     if (after === null) return change;
     const isNewLink = after.type === "symlink" && before?.target !== after.target;
     if (isNewLink && policy.outwardLinks !== "allow" && outward.has(change)) {
-      throw refused(change, "outwardLink", "points outside the resource", "outwardLinks");
+      throw refused(change, "outwardLink", "a link out of the resource", "outwardLinks");
     }
     const bits = newSpecialBits(before, after);
     if (bits === 0 || policy.specialBits === "allow" || inheritsGroup(change, bits)) return change;
     if (policy.specialBits === "drop")
       return { ...change, after: { ...after, mode: after.mode & ~bits } };
-    throw refused(change, "specialBits", "sets setuid, setgid or sticky", "specialBits");
+    throw refused(change, "specialBits", "setuid, setgid or sticky", "specialBits");
   });
 }
 
@@ -43,18 +43,15 @@ function refused(
   setting: string,
 ): SandboxCommitError {
   const path = displayPath(change.path);
-  return new SandboxCommitError(
-    `${path} is new in the sandbox and ${what}; nothing was published`,
-    {
-      operation: "commit",
-      hint: `Change it in the sandbox, or allow it with policy.${setting}.`,
-      data: {
-        originalRestored: true,
-        undoDataAt: null,
-        failedPath: path,
-        appliedCount: 0,
-        reason,
-      },
+  return new SandboxCommitError(`The sandbox makes ${path} ${what}; nothing was published`, {
+    operation: "commit",
+    hint: `Change it in the sandbox, or allow it with policy.${setting}.`,
+    data: {
+      originalRestored: true,
+      undoDataAt: null,
+      failedPath: path,
+      appliedCount: 0,
+      reason,
     },
-  );
+  });
 }

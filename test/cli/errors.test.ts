@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { coffer, makeHome } from "./coffer.ts";
@@ -82,4 +82,17 @@ test("a state directory that others could swap is refused (R233)", () => {
     code: "RECORD_DAMAGED",
     data: { reason: "foreignOwner" },
   });
+});
+
+test.for([
+  ["setuid file", "chmod 4755 page.txt", "special_bits", "drop"],
+  ["link that leads out", "ln -s /etc/hostname way-out", "outward_links", "allow"],
+] as const)("a refused %s is told with the setting that allows it", ([, edit, setting, answer]) => {
+  const home = makeHome({ "page.txt": "a page\n" });
+  const run = ["run", "-p", "bold", "--commit", "--", "sh", "-c", edit];
+  const refused = coffer(home, run);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toMatch(new RegExp(`hint: .*cofferdam\\.yaml .*${setting}: .*${answer}`));
+  writeFileSync(join(home.project, "cofferdam.yaml"), `publish: { ${setting}: ${answer} }\n`);
+  expect(coffer(home, ["commit", "bold"]).code).toBe(0);
 });
