@@ -143,6 +143,8 @@ function shorten() {
         legalComments: "none",
         minifyWhitespace: true,
         minifySyntax: true,
+        // Node shows the whole line of an error that nobody caught.
+        lineLimit: 160,
         sourcemap: "external",
       }),
   };

@@ -34,6 +34,19 @@ export async function openFor(call: Call, { looking = false }: OpenFor = {}): Pr
   return cofferdam;
 }
 
+/** Whether the strategy of one of these sandboxes offers something. */
+export async function isOffered(
+  cofferdam: Cofferdam,
+  sandboxes: readonly Pick<SandboxDescription, "ref">[],
+  capability: "drops" | "queries",
+): Promise<boolean> {
+  for (const { ref } of sandboxes) {
+    const { capabilities } = await cofferdam.registry.resolve(ref.strategyName);
+    if (capabilities?.[capability] === true) return true;
+  }
+  return false;
+}
+
 /** A plan that is there, with its sandboxes. */
 export interface KnownPlan {
   readonly plan: Plan;

@@ -65,6 +65,16 @@ export function capabilityProblems(declared: unknown): string[] {
   });
 }
 
+/** What of a descriptor makes sense by itself. */
+export function soundCapabilities(declared: unknown): StrategyCapabilities {
+  if (typeof declared !== "object" || declared === null || Array.isArray(declared)) return {};
+  const sound = Object.entries(declared).filter(
+    ([name, value]) =>
+      Object.hasOwn(VALUES, name) && VALUES[name as keyof StrategyCapabilities].accepts(value),
+  );
+  return Object.fromEntries(sound);
+}
+
 /** The optional methods that a sound descriptor promises, with the capability that does. */
 export function promisedMethods(
   declared: StrategyCapabilities | undefined,

@@ -1,6 +1,5 @@
 import { describeThrown, StrategyValidationError } from "../errors/index.ts";
-import type { StrategyCapabilities } from "./capabilities.ts";
-import { capabilityProblems, promisedMethods } from "./check-capabilities.ts";
+import { capabilityProblems, promisedMethods, soundCapabilities } from "./check-capabilities.ts";
 import { REQUIRED_METHODS } from "./strategy.ts";
 import type { SandboxStrategy } from "./strategy.ts";
 
@@ -67,12 +66,8 @@ function inspect(instance: object, findings: Findings): void {
     findings.problems.push("the strategy has a method `then`, so it would be taken for a promise");
   }
   const declared = memberOf(instance, "capabilities", findings)?.value;
-  const problems = capabilityProblems(declared);
-  findings.problems.push(...problems);
-  if (problems.length > 0) return;
-  for (const { capability, method } of promisedMethods(
-    declared as StrategyCapabilities | undefined,
-  )) {
+  findings.problems.push(...capabilityProblems(declared));
+  for (const { capability, method } of promisedMethods(soundCapabilities(declared))) {
     const value = memberOf(instance, method, findings)?.value;
     if (typeof value === "function") continue;
     const state = value === undefined ? "missing" : "not callable";

@@ -29,6 +29,7 @@ export async function previewLocked(guarded: Guarded, record: SandboxRecord): Pr
   const obstacle = await obstacleOf(guarded, record);
   return {
     possible: obstacle === null,
+    isChecked: obstacle !== null || guarded.raw.checkUndo !== undefined,
     obstacle: obstacle === null ? null : { code: obstacle.code, message: obstacle.message },
     changed,
     removed: added,

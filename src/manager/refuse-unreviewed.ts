@@ -1,11 +1,10 @@
-import { capabilitiesOf } from "../contract/capabilities-of.ts";
 import type { CommitOptions } from "../contract/strategy.ts";
 import { SandboxCommitError } from "../errors/index.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { Guarded } from "./engine.ts";
 
 /**
- * Refuses a commit of something else than what was reviewed. A strategy with two phases compares the digest itself, with
+ * Refuses a commit of something else than what was reviewed. A strategy with two phases compares the digest once more, with
  * the very changes that it prepares.
  */
 export async function refuseUnreviewed(
@@ -13,7 +12,7 @@ export async function refuseUnreviewed(
   ref: SandboxRef,
   { expect, ...options }: CommitOptions,
 ): Promise<void> {
-  if (expect === undefined || capabilitiesOf(raw, ref).prepare) return;
+  if (expect === undefined) return;
   const { digest } = await raw.diff(ref, options);
   if (digest === expect) return;
   const message = "The sandbox changed after it was reviewed; nothing was published";

@@ -6,19 +6,24 @@ export async function rejectsWith<T extends SandboxError>(
   kind: abstract new (...args: never[]) => T,
   call: () => Promise<unknown>,
 ): Promise<T> {
-  const thrown = await rejection(call);
+  const thrown = await rejection(call, kind.name);
   assert.ok(thrown instanceof kind, `expected ${kind.name}, not ${describe(thrown)}`);
   return thrown;
 }
 
 /** Whatever the call rejects with; success breaks the rule. */
-export async function rejection(call: () => Promise<unknown>): Promise<unknown> {
+export async function rejection(
+  call: () => Promise<unknown>,
+  expected = "an error",
+): Promise<unknown> {
   try {
     await call();
   } catch (thrown) {
     return thrown;
   }
-  assert.fail("the call should have been refused");
+  assert.fail(
+    `the last call of this rule succeeded, and should have been refused with ${expected}`,
+  );
 }
 
 /** Compares two trees or lists entry by entry, so that a failure names the paths that differ. */

@@ -1,7 +1,7 @@
 export { conformanceAreas } from "./conformance-areas.ts";
 export { directorySubject } from "./directory-subject.ts";
 export type { DirectorySubjectInit } from "./directory-subject.ts";
-export { capabilitiesOf, runConformance } from "./run-conformance.ts";
+export { capabilitiesOf, leftOutLines, runConformance } from "./run-conformance.ts";
 export type { LeftOutCheck, TestRunner } from "./run-conformance.ts";
 export { plantTree } from "./sample-tree.ts";
 export type { SampleEntry, SampleTree } from "./sample-tree.ts";

@@ -23,7 +23,12 @@ export async function runConformance(
   { describe, test }: TestRunner,
   subject: ConformanceSubject,
 ): Promise<readonly LeftOutCheck[]> {
-  const capabilities = await capabilitiesOf(subject);
+  const capabilities = await capabilitiesOf(subject).catch((thrown: Error) => thrown);
+  if (capabilities instanceof Error) {
+    // One failing test says it where people look; what an import throws, runners show with pages of source.
+    test(`${subject.name} can be used`, () => Promise.reject(capabilities));
+    return [];
+  }
   const leftOut: LeftOutCheck[] = [];
   describe(subject.name, () => {
     for (const area of conformanceAreas(subject)) {
@@ -39,6 +44,13 @@ export async function runConformance(
     }
   });
   return leftOut;
+}
+
+/** What was left out, for people: how many checks for which reason. */
+export function leftOutLines(leftOut: readonly LeftOutCheck[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { reason } of leftOut) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts].map(([reason, count]) => `left out: ${count}, because ${reason}`);
 }
 
 /** What the strategy of a subject promises, with every default filled in. */

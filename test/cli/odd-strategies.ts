@@ -19,6 +19,12 @@ export class Unfinished extends FilesystemCopyStrategy {
 export class Killed extends FilesystemCopyStrategy {
   commitPrepared() { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); }
 }
+/** Gives programs no path, drops nothing, and does not look before an undo, nor at the digest that is expected. */
+export class Bare extends FilesystemCopyStrategy {
+  capabilities = { ...this.capabilities, path: false, drops: false };
+  checkUndo = undefined;
+  prepare(ref, tx, { expect, ...options } = {}) { return super.prepare(ref, tx, options); }
+}
 export class Waiting extends FilesystemCopyStrategy {
   async prepare(...given) {
     writeFileSync(process.env.WAITING_AT, "");
@@ -28,7 +34,7 @@ export class Waiting extends FilesystemCopyStrategy {
 }
 `;
 
-const NAMES = ["Unprepared", "Unfinished", "Killed", "Waiting"] as const;
+const NAMES = ["Unprepared", "Unfinished", "Killed", "Waiting", "Bare"] as const;
 
 /** A home whose configuration knows strategies by the names of their classes in small letters. */
 export function homeWithOddStrategies(files: Readonly<Record<string, string>>): Home {

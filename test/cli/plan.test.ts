@@ -103,11 +103,11 @@ test("takes a plan from its opening through diff and commit to its undo, each st
     possible: true,
     resources: {
       site: {
-        ...{ action: "undo", possible: true, obstacle: null },
+        ...{ action: "undo", possible: true, isChecked: true, obstacle: null },
         ...{ changed: ["a.txt"], removed: ["new.txt"], restored: ["b.txt"] },
       },
       "notes.txt": {
-        ...{ action: "undo", possible: true, obstacle: null },
+        ...{ action: "undo", possible: true, isChecked: true, obstacle: null },
         ...{ changed: ["notes.txt"], removed: [], restored: [] },
       },
     },

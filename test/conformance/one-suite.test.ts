@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, it } from "vitest";
-import { type ConformanceSubject, runConformance } from "../../src/testing/index.ts";
+import { type ConformanceSubject, leftOutLines, runConformance } from "../../src/testing/index.ts";
 import { ISOLATING_SUBJECTS, plain } from "./subjects.ts";
 
 /** What the kit declares for a subject, without running it, and what it leaves out. */
@@ -23,6 +23,26 @@ it("declares the same suite for every strategy that isolates, in every mode (R24
   // What is left out is for those that do not isolate, and runs for the strategy that does not.
   const { titles } = await declared(plain("none"));
   expect(whole.leftOut.filter((title) => !titles.includes(title))).toEqual([]);
+});
+
+it("declares one test that fails with the reason when the strategy cannot be loaded", async () => {
+  const bodies: (() => Promise<void>)[] = [];
+  const runner = {
+    describe: (_: string, body: () => void) => body(),
+    test: (_: string, body: () => Promise<void>) => bodies.push(body),
+  };
+  expect(await runConformance(runner, plain("missing_strategy"))).toEqual([]);
+  expect(bodies).toHaveLength(1);
+  await expect(bodies[0]!()).rejects.toMatchObject({ code: "STRATEGY_NOT_FOUND" });
+});
+
+it("tells how many checks it left out for which reason", async () => {
+  const leftOut = await runConformance(
+    { describe: (_, body) => body(), test: () => undefined },
+    plain("none"),
+  );
+  const counts = leftOutLines(leftOut).map((line) => Number(/^left out: (\d+), /.exec(line)?.[1]));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(leftOut.length);
 });
 
 it("is run for each of them by a file that says nothing but its name (R24)", () => {

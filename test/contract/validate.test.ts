@@ -164,6 +164,15 @@ describe("capabilities", () => {
     expect((await findings(snapshotWith({ capabilities }))).problems).toHaveLength(1);
   });
 
+  it("lists a misspelt capability and the methods that the others promise at once", async () => {
+    const capabilities = { outcome: true, fork: true };
+    const { problems } = await findings(snapshotWith({ capabilities }));
+    expect(problems).toEqual([
+      expect.stringContaining("forks"),
+      "capabilities.outcome is declared but outcome is missing",
+    ]);
+  });
+
   it("refuses optional methods that are called without a capability and are not functions", async () => {
     const data = await findings(snapshotWith({ probe: true, deleteCheckpoint: "no" }));
     expect(data.notCallable).toEqual(["deleteCheckpoint", "probe"]);

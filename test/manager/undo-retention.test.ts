@@ -145,6 +145,7 @@ describe.each(STRATEGIES)("a preview of an undo, %s", (strategy) => {
     const published = takeOracle(site.data);
     expect(await sandbox.previewUndo()).toEqual({
       possible: true,
+      isChecked: true,
       obstacle: null,
       changed: ["a"],
       removed: ["made", "made/new"],

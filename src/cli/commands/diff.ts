@@ -6,7 +6,7 @@ import { within } from "../changed-paths.ts";
 import { modeOf } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { knownPlan, openFor } from "../open-plan.ts";
+import { isOffered, knownPlan, openFor } from "../open-plan.ts";
 import type { KnownPlan } from "../open-plan.ts";
 import { withProgress } from "../progress.ts";
 import { quoted } from "../quoted.ts";
@@ -44,7 +44,7 @@ export async function showDiff(call: Call): Promise<ExitCode> {
     return EXIT.done;
   }
   await showPaged(await linesOf(call, diff, parts, pageFor(process.stdout)));
-  tellNext(call, diff, parts);
+  tellNext(call, diff, parts, await isOffered(cofferdam, known.sandboxes, "drops"));
   return EXIT.done;
 }
 
@@ -127,7 +127,7 @@ function limited(view: DiffView, paths: readonly string[] | undefined): DiffView
   return { ...view, changes, summary: summarizeChanges(changes), isEmpty: changes.length === 0 };
 }
 
-function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[]): void {
+function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[], canDrop: boolean): void {
   const name = quoted(diff.planId);
   const given = call.text("resource");
   if (parts.length === 0 && given !== undefined)
@@ -143,7 +143,7 @@ function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[]): void {
         ]
       : []),
     [`coffer commit ${name}`, "publish it, all or nothing"],
-    [`coffer drop ${name} PATH`, "take a part of it back"],
+    ...(canDrop ? [[`coffer drop ${name} PATH`, "take a part of it back"] as const] : []),
     [`coffer rollback ${name}`, "discard it"],
   );
 }

@@ -1,7 +1,7 @@
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { knownPlan, memberOf, openFor, workspaceOf } from "../open-plan.ts";
+import { isOffered, knownPlan, memberOf, openFor, workspaceOf } from "../open-plan.ts";
 import { quoted } from "../quoted.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -21,7 +21,9 @@ export async function printPath(call: Call): Promise<ExitCode> {
   const { ref } = given === undefined ? first! : memberOf(known, given);
   const path = await workspaceOf(cofferdam.sandbox(ref), call.signal);
   if (path === null) {
-    const hint = `Use coffer sql ${quoted(ref.planId)} ${quoted(ref.resourceId)} for a database.`;
+    const hint = (await isOffered(cofferdam, [{ ref }], "queries"))
+      ? `Use coffer sql ${quoted(ref.planId)} ${quoted(ref.resourceId)} for a database.`
+      : `The strategy ${ref.strategyName} gives programs no path; edits are made through the API.`;
     throw usageError(`${ref.resourceId} has no directory to work in`, hint);
   }
   // Exactly the path, whatever characters it has: it is for programs.

@@ -53,6 +53,9 @@ async function preview(call: Call, known: KnownPlan): Promise<ExitCode> {
   return possible ? EXIT.done : EXIT.refused;
 }
 
+/** Nothing can stand in the way of edits that nobody else has. */
+const FREE = { action: "discard", possible: true, isChecked: true, obstacle: null } as const;
+
 /** Edits that are not committed: only the sandbox changes. */
 function discards({ resources }: PlanDiff): Record<string, Preview> {
   const told = Object.entries(resources).map(([id, { changes }]): [string, Preview] => {
@@ -62,14 +65,14 @@ function discards({ resources }: PlanDiff): Record<string, Preview> {
     const changed = changes
       .map(({ path }) => path)
       .filter((path) => !removed.includes(path) && !restored.includes(path));
-    return [id, { action: "discard", possible: true, obstacle: null, changed, removed, restored }];
+    return [id, { ...FREE, changed, removed, restored }];
   });
   return Object.fromEntries(told);
 }
 
 function render(resources: Readonly<Record<string, Preview>>, { style }: Page): string[] {
   return Object.entries(resources).flatMap(([id, one]) => {
-    const { action, obstacle, changed, removed, restored } = one;
+    const { action, isChecked, obstacle, changed, removed, restored } = one;
     const count = changed.length + removed.length + restored.length;
     const what =
       action === "undo"
@@ -80,6 +83,7 @@ function render(resources: Readonly<Record<string, Preview>>, { style }: Page): 
       ...(obstacle === null
         ? []
         : [`  ${style.bad("not possible:")} ${printable(obstacle.message)}`]),
+      ...(isChecked ? [] : ["  not checked: only the undo finds out what others changed there"]),
       ...changed.map((path) => `  ${style.notable("~")} ${printable(path)}`),
       ...removed.map((path) => `  ${style.bad("-")} ${printable(path)}`),
       ...restored.map((path) => `  ${style.good("+")} ${printable(path)}`),

@@ -2,7 +2,7 @@ import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { pluginFiles, pluginNames } from "../scaffold/plugin-files.ts";
-import { readExample, readVersion, writePlugin } from "../scaffold/write-plugin.ts";
+import { firstTestIn, readExample, readVersion, writePlugin } from "../scaffold/write-plugin.ts";
 import { usageError } from "../usage-error.ts";
 
 /** `coffer strategies new`: a plug-in that works, to be changed into another one. */
@@ -15,7 +15,12 @@ export async function writeNewStrategy(call: Call): Promise<ExitCode> {
       "Take small letters and digits, with - or _ between words, as in versioned-store.",
     );
   }
-  const files = pluginFiles(names, await readExample(), await readVersion());
+  const firstTest = firstTestIn(name);
+  const files = pluginFiles(names, {
+    example: await readExample(),
+    version: await readVersion(),
+    firstTest,
+  });
   const folder = await writePlugin(name, files);
   const { strategyName, className } = names;
   call.answer({ strategyName, className, folder, files: [...files.keys()] }, () => [
@@ -23,7 +28,7 @@ export async function writeNewStrategy(call: Call): Promise<ExitCode> {
     ...[...files.keys()].map((file) => `  ${name}/${file}`),
   ]);
   call.suggest(
-    [`cd ${name} && npm install && npm test`, "try the rules of the contract on it"],
+    [`cd ${name} && ${firstTest}`, "try the rules of the contract on it"],
     [`coffer strategies --config ${name}/cofferdam.yaml`, "see it beside the others"],
   );
   return EXIT.done;

@@ -1,4 +1,4 @@
-import type { Outside, Plan, PlanRunResult } from "../../index.ts";
+import type { Outside, Plan, PlanRunResult, SandboxDescription } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { quoted } from "../quoted.ts";
 import { printable } from "../render/printable.ts";
@@ -16,13 +16,18 @@ export async function runEnclosed(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<PlanRunResult> {
   const outside = call.text("outside") as Outside | undefined;
+  const { sandboxes } = await plan.describe();
   const result = await plan.run(argv, {
     env,
     stdio: ["inherit", call.json ? process.stderr.fd : "inherit", "inherit"],
     ...(outside !== undefined && { outside }),
     network: !call.isDenied("network"),
     onUnenclosed: (reason) => warn(call, reason),
-    onUnreached: (ids) => tellUnreached(call, plan.id, ids),
+    onUnreached: (ids) =>
+      tellUnreached(
+        call,
+        sandboxes.filter(({ ref }) => ids.includes(ref.resourceId)),
+      ),
   });
   tellLimits(call, result);
   return result;
@@ -42,12 +47,19 @@ function warn(call: Call, reason: string): void {
   );
 }
 
-/** Before the command starts: it must not take the real database for that of the plan. */
-function tellUnreached(call: Call, planId: string, ids: readonly string[]): void {
-  for (const id of ids) {
-    call.tell(`${printable(id)}: the command does not see this database as the plan has it.`);
+/** Before the command starts: it must not take the real thing for that of the plan. */
+function tellUnreached(call: Call, sandboxes: readonly SandboxDescription[]): void {
+  for (const { ref, resource } of sandboxes) {
+    const id = printable(ref.resourceId);
+    if (resource.type !== "database") {
+      call.tell(`${id}: the command does not see this resource as the plan has it.`);
+      call.tell(`  ${ref.strategyName} gives programs no path; edits are made through the API.`);
+      continue;
+    }
+    call.tell(`${id}: the command does not see this database as the plan has it.`);
     call.tell("  If it connects to it, that is the real one. SQL works in the plan:");
-    call.suggest([`coffer sql ${quoted(planId)} ${quoted(id)}`, "run SQL in its sandbox"]);
+    const sql = `coffer sql ${quoted(ref.planId)} ${quoted(ref.resourceId)}`;
+    call.suggest([sql, "run SQL in its sandbox"]);
   }
 }
 

@@ -15,11 +15,20 @@ export function pluginNames(name: string): PluginNames | null {
   return { name, strategyName: words.join("_"), className: `${className}Strategy` };
 }
 
-/** The files of a plug-in that works and passes the conformance kit as it is; `example` is the strategy to begin with. */
+/** What a plug-in is made of. */
+export interface PluginParts {
+  /** The strategy to begin with. */
+  readonly example: string;
+  /** The version of this package. */
+  readonly version: string;
+  /** How its test is run for the first time. */
+  readonly firstTest: string;
+}
+
+/** The files of a plug-in that works and passes the conformance kit as it is. */
 export function pluginFiles(
   { name, strategyName, className }: PluginNames,
-  example: string,
-  version: string,
+  { example, version, firstTest }: PluginParts,
 ): ReadonlyMap<string, string> {
   const manifest = {
     name: `cofferdam-plugin-${name}`,
@@ -27,7 +36,7 @@ export function pluginFiles(
     type: "module",
     exports: "./strategy.ts",
     files: ["strategy.ts"],
-    scripts: { test: "node --test" },
+    scripts: { test: "node --test --test-reporter=spec" },
     peerDependencies: { cofferdam: `^${version}` },
   };
   return new Map([
@@ -35,7 +44,7 @@ export function pluginFiles(
     ["strategy.ts", example.replaceAll("ContentStoreStrategy", className)],
     ["cofferdam.yaml", configuration(strategyName, className)],
     ["conformance.test.mjs", conformanceTest(strategyName)],
-    ["README.md", readme(name, strategyName, className)],
+    ["README.md", readme({ name, strategyName, className }, firstTest)],
   ]);
 }
 
@@ -48,7 +57,7 @@ function configuration(strategyName: string, className: string): string {
 
 function conformanceTest(strategyName: string): string {
   return `import { describe, test } from "node:test";
-import { directorySubject, runConformance } from "cofferdam/testing";
+import { directorySubject, leftOutLines, runConformance } from "cofferdam/testing";
 
 // Which rules of the contract are tried, the capabilities of the strategy say.
 const leftOut = await runConformance(
@@ -59,11 +68,11 @@ const leftOut = await runConformance(
     options: { config: new URL("cofferdam.yaml", import.meta.url).pathname },
   }),
 );
-for (const { title, reason } of leftOut) console.log(\`left out: \${title} (\${reason})\`);
+for (const line of leftOutLines(leftOut)) console.log(line);
 `;
 }
 
-function readme(name: string, strategyName: string, className: string): string {
+function readme({ name, strategyName, className }: PluginNames, firstTest: string): string {
   return `# cofferdam-plugin-${name}
 
 A strategy for Cofferdam: how one kind of resource is isolated, compared, committed and taken back.
@@ -75,8 +84,7 @@ A strategy for Cofferdam: how one kind of resource is isolated, compared, commit
 
 ## Test it
 
-    npm install
-    npm test
+    ${firstTest}
 
 ## Use it
 

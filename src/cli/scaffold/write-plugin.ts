@@ -1,5 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { quoted } from "../quoted.ts";
 import { usageError } from "../usage-error.ts";
 
 const PACKAGE = new URL("../../../", import.meta.url);
@@ -13,6 +15,14 @@ export function readExample(): Promise<string> {
 export async function readVersion(): Promise<string> {
   const text = await readFile(new URL("package.json", PACKAGE), "utf8");
   return (JSON.parse(text) as { version: string }).version;
+}
+
+/** How the test of a plug-in in a folder of this name is run: it needs this package, and may find it by itself. */
+export function firstTestIn(name: string): string {
+  const origin = relative(resolve(name), fileURLToPath(PACKAGE));
+  const isFound = /^(?:\.\.\/)+node_modules\/cofferdam$/.test(origin);
+  // What is installed already is built: npm would build it once more.
+  return isFound ? "npm test" : `npm install --ignore-scripts ${quoted(origin)} && npm test`;
 }
 
 /** Makes a folder with these files; gives its absolute path. Takes the folder away again when one cannot be written. */
