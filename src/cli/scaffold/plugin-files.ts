@@ -79,7 +79,8 @@ A strategy for Cofferdam: how one kind of resource is isolated, compared, commit
 
 - \`strategy.ts\`: the class \`${className}\`. It works as it is, for directories, and keeps every
   content once, under its hash. Replace what your resource does in another way.
-- \`conformance.test.mjs\`: the rules of the contract, tried on real directories.
+- \`conformance.test.mjs\`: the rules of the contract, tried on real directories. What is no directory
+  needs tests of its own.
 - \`cofferdam.yaml\`: makes it known as \`${strategyName}\`.
 
 ## Test it
@@ -95,6 +96,15 @@ In the \`cofferdam.yaml\` of a project that has this package installed:
       custom_strategies:
         ${strategyName}: { module: cofferdam-plugin-${name}, class: ${className} }
 
-Then \`coffer strategies\` lists it, and \`coffer open PLAN -r ${strategyName}+dir:./site\` uses it.
+Then \`coffer strategies\` lists it, and these use it:
+
+    coffer open PLAN -r ${strategyName}+dir:./site
+    coffer open PLAN -r ${strategyName}+file:./notes.txt  # once it knows single files
+    coffer open PLAN -r ${strategyName}+TYPE:LOCATION     # a type of your own
+
+A type of your own stands in the \`cofferdam.yaml\` too; its LOCATION is whatever your strategy makes of it:
+
+    resource_types:
+      TYPE: { sandbox_strategy: ${strategyName}, supported_strategies: [${strategyName}] }
 `;
 }
