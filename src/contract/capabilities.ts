@@ -28,6 +28,11 @@ export interface StrategyCapabilities {
   readonly resolves?: boolean;
   /** `exact`: knows what changed; `scan`: compares. Default `scan`. */
   readonly changeTracking?: "exact" | "scan";
+  /**
+   * `tree`: files, folders and links, with modes and owners. `files`: contents under names and nothing else; a folder is
+   * there as long as something lies below it, and is never a change. Default `tree`.
+   */
+  readonly entries?: "tree" | "files";
 }
 
 /** Capabilities with every default filled in. */
@@ -46,6 +51,7 @@ export interface DeclaredCapabilities {
   readonly drops: boolean;
   readonly resolves: boolean;
   readonly changeTracking: "exact" | "scan";
+  readonly entries: "tree" | "files";
 }
 
 /** Fills in the cautious defaults. */
@@ -65,5 +71,6 @@ export function withDefaults(declared: StrategyCapabilities | undefined): Declar
     drops: declared?.drops ?? false,
     resolves: declared?.resolves ?? false,
     changeTracking: declared?.changeTracking ?? "scan",
+    entries: declared?.entries ?? "tree",
   };
 }

@@ -46,6 +46,7 @@ const VALUES: Readonly<Record<keyof StrategyCapabilities, ValueCheck>> = {
   drops: flag,
   resolves: flag,
   changeTracking: oneOf("exact", "scan"),
+  entries: oneOf("tree", "files"),
 };
 
 /**

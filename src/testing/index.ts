@@ -7,4 +7,5 @@ export { plantTree } from "./sample-tree.ts";
 export type { SampleEntry, SampleTree } from "./sample-tree.ts";
 export type { Area, Check } from "./area.ts";
 export type { ProgramResult } from "./run-program.ts";
-export type { ConformanceSession, ConformanceSubject } from "./subject.ts";
+export type { Snapshot } from "./snapshot.ts";
+export type { ConformanceSession, ConformanceSubject, OutsideAccess } from "./subject.ts";

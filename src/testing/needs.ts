@@ -38,5 +38,7 @@ export const WITH_FORKS = need(
 );
 /** No sandbox can begin with what another one holds. */
 export const NO_FORKS = need("can fork", ({ forks }) => !forks);
+/** Folders, links, modes and owners are part of the resource. */
+export const WITH_TREE = need("knows files alone", ({ entries }) => entries === "tree");
 /** Commits have two phases. */
 export const TWO_PHASE = need("cannot prepare", ({ prepare }) => prepare);

@@ -5,6 +5,7 @@ import { unguarded, withDefaults } from "../index.ts";
 import type {
   Cofferdam,
   DeclaredCapabilities,
+  EntryType,
   ForkOptions,
   Resource,
   SandboxRef,
@@ -112,11 +113,15 @@ export class Trial implements AsyncDisposable {
 
   /** The real resource as foreign programs see it. */
   original(): Promise<Snapshot> {
+    const { outside } = this.session;
+    if (outside !== undefined) return outside.snapshot(this.resource);
     return snapshotOf(this.location, this.session.ownPaths);
   }
 
-  /** Inodes and change times of the real resource. */
+  /** Inodes and change times of the real resource, or what stands for them. */
   originalIdentities(): Promise<Snapshot> {
+    const { outside } = this.session;
+    if (outside !== undefined) return outside.identities(this.resource);
     return identitiesOf(this.location, this.session.ownPaths);
   }
 
@@ -177,6 +182,20 @@ export class Trial implements AsyncDisposable {
   async runIn(folder: string, script: string): Promise<string> {
     const done = await runProgram(folder, "sh", ["-euc", `umask 022\n${script}`]);
     return outputOf("the script", done).toString("utf8");
+  }
+
+  /** Runs a shell script in the real resource, as somebody else would. */
+  runOutside(script: string): Promise<string> {
+    const { outside } = this.session;
+    return outside?.run(this.resource, script) ?? this.runIn(this.location, script);
+  }
+
+  /** Of these paths, sorted, those that can be changes: of a resource that holds files alone no folders and links. */
+  known(paths: Readonly<Record<string, EntryType>>): string[] {
+    const isTree = this.capabilities.entries === "tree";
+    return Object.entries(paths).flatMap(([path, type]) =>
+      isTree || type === "file" ? [path] : [],
+    );
   }
 
   /** Frees all sandboxes, then the installation; a rule that left one in a hopeless state fails here. */

@@ -115,7 +115,7 @@ export const CHECKPOINTS: AreaRules = {
         await trial.strategy.restoreCheckpoint(ref, "kept");
         assert.equal(await trial.readText(ref, "a.txt"), "kept\n");
         await trial.strategy.commit(ref);
-        assert.equal(await trial.runIn(trial.location, "cat a.txt"), "kept\n");
+        assert.equal(await trial.runOutside("cat a.txt"), "kept\n");
       },
     },
     {

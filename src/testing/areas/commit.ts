@@ -3,7 +3,7 @@ import { SandboxCommitError, SandboxStateError } from "../../index.ts";
 import type { AreaRules } from "../area.ts";
 import { rejectsWith, sameEntries } from "../assertions.ts";
 import { EDITED, EDITS, SETTLE_TIMES } from "../edits.ts";
-import { ISOLATED, WITH_CHECKPOINTS, WITH_PATH } from "../needs.ts";
+import { ISOLATED, WITH_CHECKPOINTS, WITH_PATH, WITH_TREE } from "../needs.ts";
 import { snapshotOf } from "../snapshot.ts";
 
 /** Making the sandbox's state the real one. */
@@ -72,15 +72,13 @@ export const COMMIT: AreaRules = {
     },
     {
       title: "publishes what `write` wrote, with the mode that the file had",
+      needs: [WITH_TREE],
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "bin/tool", "#!/bin/sh\necho new\n");
         await trial.strategy.write(ref, "x/y.txt", "new\n");
         await trial.strategy.commit(ref);
-        const shown = await trial.runIn(
-          trial.location,
-          "bin/tool; stat -c %a bin/tool; cat x/y.txt",
-        );
+        const shown = await trial.runOutside("bin/tool; stat -c %a bin/tool; cat x/y.txt");
         assert.equal(shown, "new\n755\nnew\n");
       },
     },
@@ -130,7 +128,7 @@ export const COMMIT: AreaRules = {
         assert.equal(await trial.status(ref), "ACTIVE");
         const reviewed = await trial.strategy.diff(ref);
         await trial.strategy.commit(ref, { expect: reviewed.digest });
-        assert.equal(await trial.runIn(trial.location, "cat b.txt"), "sneaked in\n");
+        assert.equal(await trial.runOutside("cat b.txt"), "sneaked in\n");
       },
     },
     {
@@ -166,7 +164,7 @@ export const COMMIT: AreaRules = {
           "printf 'new\\n' > .new && chmod 400 .new && mv -f .new read-only; ln read-only link",
         );
         await trial.strategy.commit(ref);
-        const shown = await trial.runIn(trial.location, "cat read-only; stat -c '%a %h' read-only");
+        const shown = await trial.runOutside("cat read-only; stat -c '%a %h' read-only");
         assert.equal(shown, "new\n400 2\n");
       },
     },

@@ -65,7 +65,7 @@ export const CONFLICTS: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.run(ref, `${ours}; printf 'harmless\\n' > docs/guide.md`);
-        await trial.runIn(trial.location, theirs);
+        await trial.runOutside(theirs);
         const before = await trial.originalIdentities();
         const { data } = await rejectsWith(SandboxConflictError, () => trial.strategy.commit(ref));
         assert.deepEqual(leavesOf(data.conflicts.map(({ path }) => path)), paths);
@@ -81,10 +81,10 @@ export const CONFLICTS: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "a.txt", "ours\n");
-        await trial.runIn(trial.location, "printf 'theirs\\n' > docs/other.md; rm zero");
+        await trial.runOutside("printf 'theirs\\n' > docs/other.md; rm zero");
         const result = await trial.strategy.commit(ref);
         assert.deepEqual([result.added, result.changed, result.deleted], [[], ["a.txt"], []]);
-        const shown = await trial.runIn(trial.location, "cat a.txt docs/other.md; ls");
+        const shown = await trial.runOutside("cat a.txt docs/other.md; ls");
         assert.ok(shown.startsWith("ours\ntheirs\n"), shown);
         assert.ok(!shown.includes("zero"), "what others deleted stays deleted");
       },
@@ -95,12 +95,12 @@ export const CONFLICTS: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "a.txt", "ours\n");
-        await trial.runIn(trial.location, "printf 'theirs\\n' > a.txt");
+        await trial.runOutside("printf 'theirs\\n' > a.txt");
         await rejectsWith(SandboxConflictError, () => trial.strategy.commit(ref));
         await trial.strategy.rollback(ref);
         await trial.strategy.write(ref, "a.txt", "ours after theirs\n");
         await trial.strategy.commit(ref);
-        assert.equal(await trial.runIn(trial.location, "cat a.txt"), "ours after theirs\n");
+        assert.equal(await trial.runOutside("cat a.txt"), "ours after theirs\n");
       },
     },
   ],

@@ -60,7 +60,7 @@ export const FORKS: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "data.bin", "ours\n");
-        await trial.runIn(trial.location, "printf 'theirs\\n' > data.bin");
+        await trial.runOutside("printf 'theirs\\n' > data.bin");
         const fork = await trial.fork(ref, FORK);
         const before = await trial.originalIdentities();
         await rejectsWith(SandboxConflictError, () => trial.strategy.commit(fork));
@@ -98,7 +98,7 @@ export const FORKS: AreaRules = {
         await trial.strategy.write(fork, "docs/two.txt", "two\n");
         await trial.strategy.commit(ref);
         await trial.strategy.commit(fork);
-        const text = await trial.runIn(trial.location, "cat docs/one.txt docs/two.txt");
+        const text = await trial.runOutside("cat docs/one.txt docs/two.txt");
         assert.equal(text, "one\ntwo\n");
       },
     },

@@ -23,14 +23,12 @@ export const NEW_PROCESS: AreaRules = {
         const { changes } = diff as { changes: readonly { path: string }[] };
         assert.deepEqual(
           changes.map(({ path }) => path),
-          ["a.txt", "new", "new/b.txt"],
+          trial.known({ "a.txt": "file", new: "directory", "new/b.txt": "file" }),
         );
         const { added, changed } = result as { added: unknown; changed: unknown };
-        assert.deepEqual([added, changed], [["new", "new/b.txt"], ["a.txt"]]);
-        assert.equal(
-          await trial.runIn(trial.location, "cat a.txt new/b.txt"),
-          "by the first\nnew\n",
-        );
+        const made = trial.known({ new: "directory", "new/b.txt": "file" });
+        assert.deepEqual([added, changed], [made, ["a.txt"]]);
+        assert.equal(await trial.runOutside("cat a.txt new/b.txt"), "by the first\nnew\n");
         assert.equal(await trial.status(ref), "COMMITTED");
       },
     },

@@ -49,16 +49,20 @@ export const PATH_CALLS: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "docs/new.md", "new\n");
-        assert.deepEqual(await trial.strategy.list!(ref, "docs"), [
-          { name: "empty", type: "directory" },
-          { name: "guide.md", type: "file" },
-          { name: "new.md", type: "file" },
-          { name: "other.md", type: "file" },
-        ]);
+        const listed = await trial.strategy.list!(ref, "docs");
+        assert.deepEqual(
+          listed.map(({ name, type }) => [name, type]),
+          trial
+            .known({ empty: "directory", "guide.md": "file", "new.md": "file", "other.md": "file" })
+            .map((name) => [name, name === "empty" ? "directory" : "file"]),
+        );
         const top = await trial.strategy.list!(ref, "");
         assert.deepEqual(
-          top.find(({ name }) => name === "link"),
-          { name: "link", type: "symlink" },
+          top.filter(({ name }) => name === "link" || name === "docs"),
+          [
+            { name: "docs", type: "directory" },
+            ...trial.known({ link: "symlink" }).map((name) => ({ name, type: "symlink" })),
+          ],
         );
         await rejectsWith(SandboxPathError, () => trial.strategy.list!(ref, "missing"));
         await rejectsWith(SandboxPathError, () => trial.strategy.list!(ref, "a.txt"));
@@ -69,17 +73,22 @@ export const PATH_CALLS: AreaRules = {
       needs: [WITH_PATH_CALLS],
       prove: async (trial) => {
         const ref = await trial.create();
-        for (const path of ["a.txt", "link-to-docs", "deep"]) {
+        for (const path of ["a.txt", "deep", ...trial.known({ "link-to-docs": "symlink" })]) {
           await trial.strategy.remove!(ref, path);
         }
         assert.equal(await trial.status(ref), "ACTIVE");
         const { changes } = await trial.strategy.diff(ref);
         assert.deepEqual(
           changes.map(({ path, kind }) => [path, kind]),
-          ["a.txt", "deep", "deep/er", "deep/er/leaf.txt", "link-to-docs"].map((path) => [
-            path,
-            "deleted",
-          ]),
+          trial
+            .known({
+              "a.txt": "file",
+              deep: "directory",
+              "deep/er": "directory",
+              "deep/er/leaf.txt": "file",
+              "link-to-docs": "symlink",
+            })
+            .map((path) => [path, "deleted"]),
         );
         await rejectsWith(SandboxPathError, () => trial.strategy.read(ref, "deep/er/leaf.txt"));
         await rejectsWith(SandboxPathError, () => trial.strategy.remove!(ref, "a.txt"));
@@ -97,7 +106,7 @@ export const PATH_CALLS: AreaRules = {
         const { changes } = await trial.strategy.diff(ref);
         assert.deepEqual(
           changes.filter(({ kind }) => kind === "deleted").map(({ path }) => path),
-          ["a.txt", "deep/er", "deep/er/leaf.txt"],
+          trial.known({ "a.txt": "file", "deep/er": "directory", "deep/er/leaf.txt": "file" }),
         );
         await rejectsWith(SandboxPathError, () =>
           trial.strategy.rename!(ref, "private", "docs/guide.md"),

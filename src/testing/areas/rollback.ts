@@ -52,13 +52,13 @@ export const ROLLBACK: AreaRules = {
       prove: async (trial) => {
         const ref = await trial.create();
         await trial.strategy.write(ref, "a.txt", "edit\n");
-        await trial.runIn(trial.location, "printf 'theirs\\n' > a.txt; rm zero");
+        await trial.runOutside("printf 'theirs\\n' > a.txt; rm zero");
         await trial.strategy.rollback(ref);
         assert.equal(await trial.readText(ref, "a.txt"), "theirs\n");
         assert.ok((await trial.strategy.diff(ref)).isEmpty, "the diff is empty");
         await trial.strategy.write(ref, "a.txt", "on top of theirs\n");
         await trial.strategy.commit(ref);
-        assert.equal(await trial.runIn(trial.location, "cat a.txt"), "on top of theirs\n");
+        assert.equal(await trial.runOutside("cat a.txt"), "on top of theirs\n");
       },
     },
     {
@@ -79,7 +79,7 @@ export const ROLLBACK: AreaRules = {
         await refused();
         await trial.strategy.commit(ref);
         await refused();
-        assert.equal(await trial.runIn(trial.location, "cat a.txt"), "in place\n");
+        assert.equal(await trial.runOutside("cat a.txt"), "in place\n");
       },
     },
     {

@@ -85,7 +85,7 @@ export const SECURITY: AreaRules = {
         assert.deepEqual(await trial.privateFilesWith(SECRET), []);
         await trial.strategy.commit(ref);
         assert.deepEqual(await trial.privateFilesWith(SECRET), []);
-        const links = await trial.runIn(trial.location, "readlink way-out docs/secret");
+        const links = await trial.runOutside("readlink way-out docs/secret");
         assert.equal(links, `${outside}\n${outside}/secret.txt\n`);
       },
     },
@@ -108,7 +108,7 @@ export const SECURITY: AreaRules = {
         assert.equal(data.failedPath, "docs/outward");
         sameEntries(await trial.originalIdentities(), before, "the resource after the refusal");
         await trial.strategy.commit(ref, { policy: { outwardLinks: "allow" } });
-        const links = await trial.runIn(trial.location, "readlink docs/outward link");
+        const links = await trial.runOutside("readlink docs/outward link");
         assert.equal(links, "/etc\n../../elsewhere\n");
       },
     },
@@ -133,7 +133,7 @@ export const SECURITY: AreaRules = {
         assert.equal(data.failedPath, "bin/tool");
         sameEntries(await trial.originalIdentities(), before, "the resource after the refusal");
         await trial.strategy.commit(ref, { policy: { specialBits: "allow" } });
-        assert.equal(await trial.runIn(trial.location, "stat -c %a bin/tool"), "4755\n");
+        assert.equal(await trial.runOutside("stat -c %a bin/tool"), "4755\n");
       },
     },
     {
@@ -151,7 +151,7 @@ export const SECURITY: AreaRules = {
           );
         }
         await trial.strategy.commit(ref);
-        assert.equal(await trial.runIn(trial.location, "stat -c %a bin/special"), "6755\n");
+        assert.equal(await trial.runOutside("stat -c %a bin/special"), "6755\n");
       },
     },
   ],

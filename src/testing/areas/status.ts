@@ -83,7 +83,7 @@ export const STATUS: AreaRules = {
           const ref = await sandboxIn(trial, operation, reach);
           await CALLS[operation]?.(trial, ref);
           await trial.cleanup(ref);
-          await trial.runIn(trial.location, "printf 'alpha\\n' > a.txt");
+          await trial.runOutside("printf 'alpha\\n' > a.txt");
         }
       },
     })),

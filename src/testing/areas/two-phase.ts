@@ -57,7 +57,7 @@ export const TWO_PHASE_COMMIT: AreaRules = {
     },
     {
       title: "commits once, however often it is told to (R23)",
-      needs: [TWO_PHASE, WITH_PATH],
+      needs: [TWO_PHASE],
       prove: async (trial) => {
         const { phases } = await edited(trial);
         await phases.prepare();
@@ -74,7 +74,7 @@ export const TWO_PHASE_COMMIT: AreaRules = {
     },
     {
       title: "gives the edits back when it is abandoned, also twice (R23)",
-      needs: [TWO_PHASE, WITH_PATH],
+      needs: [TWO_PHASE],
       prove: async (trial) => {
         const original = await trial.originalIdentities();
         const { ref, phases } = await edited(trial);
@@ -89,7 +89,7 @@ export const TWO_PHASE_COMMIT: AreaRules = {
     },
     {
       title: "has nothing to give back when it is abandoned before it was prepared (R23)",
-      needs: [TWO_PHASE, WITH_PATH],
+      needs: [TWO_PHASE],
       prove: async (trial) => {
         const { ref, phases } = await edited(trial);
         const { digest } = await trial.strategy.diff(ref);
@@ -99,7 +99,7 @@ export const TWO_PHASE_COMMIT: AreaRules = {
     },
     {
       title: "takes an applied commit back exactly, also twice, and can commit again",
-      needs: [TWO_PHASE, WITH_PATH],
+      needs: [TWO_PHASE],
       prove: async (trial) => {
         const before = await trial.original();
         const { ref, phases } = await edited(trial);
@@ -117,11 +117,11 @@ export const TWO_PHASE_COMMIT: AreaRules = {
     },
     {
       title: "refuses at the fence what somebody changed after it was prepared",
-      needs: [TWO_PHASE, WITH_PATH],
+      needs: [TWO_PHASE],
       prove: async (trial) => {
         const { ref, phases } = await edited(trial);
         await phases.prepare();
-        await trial.runIn(trial.location, "printf 'theirs\\n' > a.txt");
+        await trial.runOutside("printf 'theirs\\n' > a.txt");
         const before = await trial.originalIdentities();
         const { data } = await rejectsWith(SandboxConflictError, () => phases.fence());
         assert.deepEqual(
@@ -148,6 +148,14 @@ export const TWO_PHASE_COMMIT: AreaRules = {
 
 async function edited(trial: Trial): Promise<{ ref: SandboxRef; phases: Phases }> {
   const ref = await trial.create();
-  await trial.run(ref, EDITS);
+  if (trial.capabilities.path) await trial.run(ref, EDITS);
+  else await editByCalls(trial, ref);
   return { ref, phases: new Phases(trial.unguarded, ref) };
+}
+
+/** An edit of each kind that there is without a directory. */
+async function editByCalls({ strategy, capabilities }: Trial, ref: SandboxRef): Promise<void> {
+  await strategy.write(ref, "a.txt", "alpha\nbeta\ngamma\ndelta\n");
+  await strategy.write(ref, "new/file.txt", "new\n");
+  if (capabilities.pathCalls) await strategy.remove!(ref, "docs/other.md");
 }

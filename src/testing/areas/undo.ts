@@ -74,7 +74,7 @@ export const UNDO: AreaRules = {
         await trial.strategy.write(ref, "a.txt", "committed\n");
         await trial.strategy.write(ref, "docs/guide.md", "committed\n");
         await trial.strategy.commit(ref);
-        await trial.runIn(trial.location, "printf 'by somebody else\\n' >> a.txt");
+        await trial.runOutside("printf 'by somebody else\\n' >> a.txt");
         const before = await trial.originalIdentities();
         const { data } = await rejectsWith(SandboxRollbackError, () =>
           trial.strategy.rollback(ref),
@@ -92,10 +92,10 @@ export const UNDO: AreaRules = {
         const ref = await trial.create();
         await trial.strategy.write(ref, "a.txt", "committed\n");
         await trial.strategy.commit(ref);
-        await trial.runIn(trial.location, "printf 'theirs\\n' > docs/theirs.md");
+        await trial.runOutside("printf 'theirs\\n' > docs/theirs.md");
         await trial.strategy.rollback(ref);
         assert.equal(
-          await trial.runIn(trial.location, "cat a.txt docs/theirs.md"),
+          await trial.runOutside("cat a.txt docs/theirs.md"),
           "alpha\nbeta\ngamma\ntheirs\n",
         );
       },
@@ -149,7 +149,7 @@ export const UNDO: AreaRules = {
           ],
         );
         await trial.strategy.commit(ref);
-        assert.equal(await trial.runIn(trial.location, "cat a.txt new.txt"), "again\nnew\n");
+        assert.equal(await trial.runOutside("cat a.txt new.txt"), "again\nnew\n");
       },
     },
   ],
