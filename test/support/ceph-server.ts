@@ -57,6 +57,11 @@ export class CephServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** Whether bytes are the beginning of an answer; what was asked does not matter. */
+  isAnswer(bytes: Buffer): boolean {
+    return bytes.subarray(0, 5).toString("latin1") === "HTTP/";
+  }
+
   /** Starts the gateway and waits until it answers. */
   async resume(): Promise<void> {
     this.#gateway = this.#spawn("radosgw", ["-f", "-n", GATEWAY]);
@@ -199,6 +204,7 @@ osd heartbeat grace = 3600
 rgw data = ${folder}/run
 rgw frontends = beast endpoint=127.0.0.1:${gateway} tcp_nodelay=1
 rgw thread pool size = 32
+rgw cache enabled = false
 rgw run sync thread = false
 rgw enable lc threads = false
 rgw enable quota threads = false

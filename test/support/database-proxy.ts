@@ -14,23 +14,26 @@ export interface ProxyFault {
   readonly act?: () => void;
 }
 
+/** What has to be known about a server to stand before it. */
+export type ProxyTarget = Pick<DatabaseServer, "port" | "isAnswer">;
+
 /** Stands between a client and a real server and cuts the connection at a chosen statement. */
 export class DatabaseProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #target: DatabaseServer;
+  readonly #target: ProxyTarget;
   #fault: ProxyFault | null = null;
   #refuses = false;
   #fired = 0;
   #passed = 0;
 
-  private constructor(target: DatabaseServer) {
+  private constructor(target: ProxyTarget) {
     this.#target = target;
     this.#server = createServer((client) => this.#serve(client));
   }
 
   /** Listens on a port of its own. */
-  static async start(target: DatabaseServer): Promise<DatabaseProxy> {
+  static async start(target: ProxyTarget): Promise<DatabaseProxy> {
     const proxy = new DatabaseProxy(target);
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");

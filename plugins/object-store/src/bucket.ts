@@ -21,6 +21,7 @@ import type {
   ListObjectVersionsCommandOutput,
   S3Client,
 } from "@aws-sdk/client-s3";
+import type { Clients } from "./open-client.ts";
 import { HEADERS, MADE_BY } from "./object-state.ts";
 import type { ObjectProperties, ObjectVersion } from "./object-state.ts";
 import { isStoreProblem, storeError } from "./store-error.ts";
@@ -53,9 +54,11 @@ export type Condition = { readonly IfMatch: string } | { readonly IfNoneMatch: "
 export class Bucket {
   readonly name: string;
   readonly #client: S3Client;
+  readonly #once: S3Client;
 
-  constructor(client: S3Client, name: string) {
-    this.#client = client;
+  constructor({ patient, once }: Clients, name: string) {
+    this.#client = patient;
+    this.#once = once;
     this.name = name;
   }
 
@@ -150,11 +153,11 @@ export class Bucket {
     return { versionId: found.VersionId, isMarker: version === undefined };
   }
 
-  /** Begins an upload that nobody sees. */
+  /** Begins an upload that nobody sees; every request begins one. */
   async beginUpload(key: string, properties: ObjectProperties, maker: string): Promise<string> {
     const { headers, metadata, tags } = properties;
     const { UploadId } = await this.#send("CreateMultipartUpload", key, () =>
-      this.#client.send(
+      this.#once.send(
         new CreateMultipartUploadCommand({
           ...this.#at(key),
           ...headers,
@@ -245,10 +248,10 @@ export class Bucket {
     return found;
   }
 
-  /** Says that the object is deleted; gives the id of the marker that says so. */
+  /** Says that the object is deleted; gives the id of the marker that says so. Every request makes one. */
   async remove(key: string): Promise<string | null> {
     const { VersionId } = await this.#send("DeleteObject", key, () =>
-      this.#client.send(new DeleteObjectCommand(this.#at(key))),
+      this.#once.send(new DeleteObjectCommand(this.#at(key))),
     );
     return VersionId ?? null;
   }

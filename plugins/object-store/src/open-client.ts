@@ -8,8 +8,26 @@ const REQUEST_MS = 120_000;
 /** Keeps the client library from telling on every command that its coming releases need a newer Node. */
 const NO_WARNING = "AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED";
 
-/** A client for the server of these settings. */
-export function openClient({ endpoint, region, pathStyle, ...given }: StoreSettings): S3Client {
+/** How often a request is made, at most, while there is no answer. */
+const ATTEMPTS = 3;
+
+/** Two clients for one server. */
+export interface Clients {
+  /** Makes requests again that got no answer. */
+  readonly patient: S3Client;
+  /** Makes every request once, for those that do something again when they are made again. */
+  readonly once: S3Client;
+}
+
+/** Clients for the server of these settings. */
+export function openClients(settings: StoreSettings): Clients {
+  return { patient: openClient(settings, ATTEMPTS), once: openClient(settings, 1) };
+}
+
+function openClient(
+  { endpoint, region, pathStyle, ...given }: StoreSettings,
+  maxAttempts: number,
+): S3Client {
   const { [NO_WARNING]: before } = process.env;
   process.env[NO_WARNING] = "true";
   try {
@@ -18,6 +36,7 @@ export function openClient({ endpoint, region, pathStyle, ...given }: StoreSetti
       // Servers other than that of AWS have one region, and want to be called by some name all the same.
       ...((region ?? endpoint) !== undefined && { region: region ?? "us-east-1" }),
       ...credentialsOf(given),
+      maxAttempts,
       forcePathStyle: pathStyle ?? endpoint !== undefined,
       requestHandler: { connectionTimeout: CONNECTION_MS, requestTimeout: REQUEST_MS },
       // Many servers know no other checksums than those that the protocol began with.

@@ -1,10 +1,10 @@
-import type { S3Client } from "@aws-sdk/client-s3";
 import type { Bucket } from "./bucket.ts";
+import type { Clients } from "./open-client.ts";
 import type { StoreSettings } from "./settings.ts";
 
 /** The clients that are kept for the next call, one for each server. */
 export class Stores {
-  readonly #clients = new Map<string, Promise<S3Client>>();
+  readonly #clients = new Map<string, Promise<Clients>>();
 
   /** A bucket of the server of these settings. The client library is loaded when it is first needed. */
   async bucket(settings: StoreSettings, name: string): Promise<Bucket> {
@@ -12,20 +12,20 @@ export class Stores {
     const { endpoint, region, profile, credentialsFile, pathStyle } = server;
     const key = JSON.stringify([endpoint, region, profile, credentialsFile, pathStyle]);
     const { Bucket: BucketClass } = await import("./bucket.ts");
-    const client = this.#clients.get(key) ?? opened(server);
-    this.#clients.set(key, client);
-    return new BucketClass(await client, name);
+    const clients = this.#clients.get(key) ?? opened(server);
+    this.#clients.set(key, clients);
+    return new BucketClass(await clients, name);
   }
 
   /** Ends all connections; a later call makes new ones. */
   async close(): Promise<void> {
-    const clients = [...this.#clients.values()];
+    const all = [...this.#clients.values()];
     this.#clients.clear();
-    for (const client of clients) (await client).destroy();
+    for (const clients of all) for (const one of Object.values(await clients)) one.destroy();
   }
 }
 
-async function opened(settings: StoreSettings): Promise<S3Client> {
-  const { openClient } = await import("./open-client.ts");
-  return openClient(settings);
+async function opened(settings: StoreSettings): Promise<Clients> {
+  const { openClients } = await import("./open-client.ts");
+  return openClients(settings);
 }

@@ -1,6 +1,7 @@
 import type { Bucket, Upload } from "./bucket.ts";
 import type { StagedObject } from "./object-state.ts";
 import type { OpenSandbox } from "./open-sandbox.ts";
+import { isStoreProblem } from "./store-error.ts";
 import type { TransactionLog } from "./transaction-log.ts";
 
 /** Servers want at least five megabytes in every part but the last, and take at most ten thousand parts. */
@@ -27,7 +28,10 @@ export async function upload(
   [key, mine]: readonly [string, StagedObject],
 ): Promise<Upload> {
   const content = await place.content(mine.hash);
-  const id = await bucket.beginUpload(key, mine.properties, maker);
+  const others = (await log.beginning())?.others ?? [];
+  const id = await begun(bucket, key, others, () =>
+    bucket.beginUpload(key, mine.properties, maker),
+  );
   await log.note(key, { upload: { id, parts: [] } });
   const parts: string[] = [];
   for (let at = 0; at === 0 || at < content.length; at += PART) {
@@ -36,6 +40,24 @@ export async function upload(
   }
   await log.note(key, { upload: { id, parts } });
   return { id, parts };
+}
+
+/** Tries a second time when the answer is lost. What the first may have begun would never be found again. */
+async function begun(
+  bucket: Bucket,
+  key: string,
+  others: readonly string[],
+  begin: () => Promise<string>,
+): Promise<string> {
+  try {
+    return await begin();
+  } catch (thrown) {
+    if (!isStoreProblem(thrown, "unreachable")) throw thrown;
+    const found = (await bucket.uploads(key)).filter((one) => one.key === key);
+    const ids = found.map(({ id }) => id);
+    await abortNameless(bucket, key, ids, others);
+    return begin();
+  }
 }
 
 /** Throws away all that a transaction sent. */
