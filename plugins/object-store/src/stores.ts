@@ -21,7 +21,11 @@ export class Stores {
   async close(): Promise<void> {
     const all = [...this.#clients.values()];
     this.#clients.clear();
-    for (const clients of all) for (const one of Object.values(await clients)) one.destroy();
+    for (const clients of all) {
+      const { patient, once } = await clients;
+      patient.destroy();
+      once.destroy();
+    }
   }
 }
 
