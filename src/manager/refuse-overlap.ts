@@ -7,7 +7,7 @@ import { doOverlap, placeOnDevice } from "../platform/place-on-device.ts";
 /**
  * Refuses a resource that lies inside another one of the plan, or around it: both sandboxes would own the same files,
  * and a commit would publish them twice. Links and bind mounts are seen through. Of what has no path, the same location
- * is the same thing.
+ * is the same thing, and one that goes on after a slash lies inside.
  * @throws SandboxCreationError (`SANDBOX_CREATION`, stage `overlap`).
  */
 export function refuseOverlap(resource: Resource, others: readonly SandboxRecord[]): void {
@@ -15,7 +15,7 @@ export function refuseOverlap(resource: Resource, others: readonly SandboxRecord
     ? undefined
     : others.find(
         ({ resource: { type, location } }) =>
-          type === resource.type && location === resource.location,
+          type === resource.type && isSharedLocation(location, resource.location),
       );
   if (twin !== undefined) throw shared(resource, twin.resource);
   const place = others.length === 0 ? null : placeOnDevice(resource.location);
@@ -25,6 +25,11 @@ export function refuseOverlap(resource: Resource, others: readonly SandboxRecord
     if (known === null || !doOverlap(place, known)) continue;
     throw shared(resource, other);
   }
+}
+
+function isSharedLocation(one: string, other: string): boolean {
+  const [a = "", b = ""] = [one, other].map((location) => `${location.replace(/\/+$/, "")}/`);
+  return a.startsWith(b) || b.startsWith(a);
 }
 
 function shared(resource: Resource, other: Resource): SandboxCreationError {

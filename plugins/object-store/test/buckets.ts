@@ -141,6 +141,13 @@ export class Buckets {
     await this.#client.createMultipartUpload({ Bucket, Key });
   }
 
+  /** Throws all uploads away, as servers do after some days. */
+  async abortUploads(Bucket: string): Promise<void> {
+    const { Uploads } = await this.#client.listMultipartUploads({ Bucket });
+    for (const { Key, UploadId } of Uploads ?? [])
+      await this.#client.abortMultipartUpload({ Bucket, Key, UploadId });
+  }
+
   close(): void {
     this.#client.destroy();
   }

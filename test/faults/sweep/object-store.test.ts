@@ -18,9 +18,11 @@ import {
 let server: CephServer | undefined;
 let folder = "";
 let world: WorldOfSandboxes;
+let alone: WorldOfSandboxes;
 beforeAll(async () => {
   server = await CephServer.start();
   folder = createTempFolder();
+  alone = mixedWorld([bucket(server)]);
   world = mixedWorld([DIRECTORY, repository(folder), bucket(server)]);
 });
 afterAll(async () => {
@@ -52,4 +54,14 @@ defineSweep(
   "a clean-up after such a commit can always be finished",
   (template) => planCleanupShape(template, world),
   { sampled: 1 },
+);
+defineSweep(
+  "a commit of a bucket alone publishes all or nothing",
+  (template) => planCommitShape(template, alone),
+  { sampled: 2 },
+);
+defineSweep(
+  "an undo of a bucket alone takes all of it back or nothing",
+  (template) => planUndoShape(template, alone),
+  { sampled: 2 },
 );
