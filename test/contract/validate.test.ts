@@ -110,6 +110,7 @@ describe("capabilities", () => {
       drops: false,
       resolves: false,
       changeTracking: "scan",
+      entries: "tree",
     };
     expect(withDefaults(undefined)).toEqual(nothing);
     expect(withDefaults({})).toEqual(nothing);
