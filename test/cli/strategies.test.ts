@@ -56,6 +56,7 @@ test("answers in this form", () => {
     "copies",
     "decides",
     "drops",
+    "entries",
     "forks",
     "isolation",
     "outcome",

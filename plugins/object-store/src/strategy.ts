@@ -36,6 +36,7 @@ import {
   abandonUndo,
   applyUndo,
   checkUndo,
+  fenceUndo,
   forgetUndo,
   prepareUndo,
   reverseUndo,
@@ -189,7 +190,7 @@ export class ObjectStoreStrategy implements SandboxStrategy {
 
   async fence(ref: SandboxRef, tx: TransactionPart): Promise<void> {
     const sandbox = await this.#open(ref);
-    await (tx.kind === "undo" ? checkUndo(sandbox) : fenceCommit(sandbox, tx));
+    await (tx.kind === "undo" ? fenceUndo(sandbox) : fenceCommit(sandbox, tx));
   }
 
   async commitPrepared(ref: SandboxRef, tx: TransactionPart): Promise<CommitResult> {

@@ -26,6 +26,9 @@ export interface Beginning {
 export class TransactionLog {
   readonly file: string;
   #last: Promise<void> = Promise.resolve();
+  /** Lines of several keys wait for the same turn, so that one sync serves all of them. */
+  #waiting: string[] = [];
+  #turn: Promise<void> | null = null;
 
   constructor(file: string) {
     this.file = file;
@@ -42,11 +45,19 @@ export class TransactionLog {
     return first === undefined ? null : (JSON.parse(first) as Beginning);
   }
 
-  /** Adds to what is known about a key; durable when the promise settles. Several callers take turns. */
-  async note(key: string, step: Step): Promise<void> {
-    const turn = this.#last.then(() => appendLines(this.file, [JSON.stringify([key, step])]));
+  /** Adds to what is known about a key; durable when the promise settles. */
+  note(key: string, step: Step): Promise<void> {
+    this.#waiting.push(JSON.stringify([key, step]));
+    if (this.#turn !== null) return this.#turn;
+    const turn = this.#last.then(() => {
+      const lines = this.#waiting;
+      this.#waiting = [];
+      this.#turn = null;
+      return appendLines(this.file, lines);
+    });
+    this.#turn = turn;
     this.#last = turn.catch(() => undefined);
-    await turn;
+    return turn;
   }
 
   async steps(): Promise<ReadonlyMap<string, Step>> {

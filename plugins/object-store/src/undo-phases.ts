@@ -37,20 +37,26 @@ export async function prepareUndo(sandbox: OpenSandbox, tx: TransactionPart): Pr
 
 /** Looks whether our versions still are the newest ones, and what lies below them is still there. */
 export async function checkUndo(sandbox: OpenSandbox): Promise<void> {
-  const { bucket, location, place } = sandbox;
-  const published = await place.published();
-  if (published === null) return;
-  const made = await madeBy(sandbox, published.ulid);
-  const foreign = await inParallel(made, async ({ key, versionId }) => {
-    const newest = await bucket.historyOf(key);
-    return newest?.versionId === versionId ? [] : [location.pathOf(key)];
-  });
-  if (foreign.flat().length > 0) throw refused("foreignEdits", foreign.flat());
+  const { bucket, location } = sandbox;
+  const made = await fenceUndo(sandbox);
   const lost = await inParallel(made, async ({ key, edit: { base } }) => {
     const isThere = base === null || (await bucket.head(key, base.versionId)) !== null;
     return isThere ? [] : [location.pathOf(key)];
   });
   if (lost.flat().length > 0) throw refused("undoDataMissing", lost.flat());
+}
+
+/** Looks once more whether nobody has put anything on top of our versions, which are given back. */
+export async function fenceUndo(sandbox: OpenSandbox): Promise<readonly MadeVersion[]> {
+  const { bucket, location, place } = sandbox;
+  const published = await place.published();
+  const made = published === null ? [] : await madeBy(sandbox, published.ulid);
+  const foreign = await inParallel(made, async ({ key, versionId }) => {
+    const newest = await bucket.historyOf(key);
+    return newest?.versionId === versionId ? [] : [location.pathOf(key)];
+  });
+  if (foreign.flat().length > 0) throw refused("foreignEdits", foreign.flat());
+  return made;
 }
 
 /** Removes the versions of the commit, so that the ones before are the present ones again. */
