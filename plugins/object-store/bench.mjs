@@ -91,7 +91,8 @@ const times = new Map();
 const coffer = await openCoffer();
 try {
   for (const size of values.objects.split(",").map(Number)) await measure(coffer, size, times);
-  for (const [name, list] of times) console.log(`${name}: ${median(list).toFixed(1)} ms`);
+  for (const [name, list] of times)
+    process.stdout.write(`${name}: ${median(list).toFixed(1)} ms\n`);
 } finally {
   await coffer.close();
   client.destroy();
