@@ -123,6 +123,12 @@ export type { BuiltInResourceTypeName, BuiltInStrategyName } from "./model/strat
 export type { StrategySpecifier } from "./model/strategy-specifier.ts";
 
 export { withDefaults } from "./contract/capabilities.ts";
+export type {
+  CommandRequest,
+  EndedCommand,
+  HostCommand,
+  ShownPlace,
+} from "./contract/enclosed-command.ts";
 export type { DeclaredCapabilities, StrategyCapabilities } from "./contract/capabilities.ts";
 export { METHODS_OF_CAPABILITY } from "./contract/check-capabilities.ts";
 export {

@@ -14,6 +14,8 @@ export interface StrategyCapabilities {
   readonly path?: boolean;
   /** `beginCopy` and `endCopy` exist: a command works on a private copy of the one file that the resource is. */
   readonly copies?: boolean;
+  /** `beginCommand` and `endCommand` exist: the commands of the plan run in surroundings of its own, such as a container. */
+  readonly encloses?: boolean;
   /** `list`, `remove` and `rename` exist. */
   readonly pathCalls?: boolean;
   /** `read` is given a query and `write` a name for its statements, not paths: both are handed on as they are. */
@@ -44,6 +46,7 @@ export interface DeclaredCapabilities {
   readonly decides: { readonly group: string; readonly max: number } | null;
   readonly path: boolean;
   readonly copies: boolean;
+  readonly encloses: boolean;
   readonly pathCalls: boolean;
   readonly queries: boolean;
   readonly checkpoints: "native" | "emulated" | "none";
@@ -64,6 +67,7 @@ export function withDefaults(declared: StrategyCapabilities | undefined): Declar
     decides: declared?.decides ?? null,
     path: declared?.path ?? false,
     copies: declared?.copies ?? false,
+    encloses: declared?.encloses ?? false,
     pathCalls: declared?.pathCalls ?? false,
     queries: declared?.queries ?? false,
     checkpoints: declared?.checkpoints ?? "none",

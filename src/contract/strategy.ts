@@ -5,6 +5,7 @@ import type { DiffView } from "../model/diff-view.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Json, SandboxRef } from "../model/sandbox-ref.ts";
 import type { StrategyCapabilities } from "./capabilities.ts";
+import type { CommandRequest, EndedCommand, HostCommand } from "./enclosed-command.ts";
 
 /** Every method takes these last. */
 export interface CallOptions {
@@ -182,6 +183,17 @@ export interface SandboxStrategy {
    * the copy is still there for the next call.
    */
   endCopy?(ref: SandboxRef): Promise<void>;
+  /**
+   * Capability `encloses`: makes the surroundings of a command, and tells what has to be started in its place. It shows
+   * the folders at their locations. Until `endCommand` nobody else changes the sandbox. On failure it removes what it made.
+   */
+  beginCommand?(ref: SandboxRef, request: CommandRequest): Promise<HostCommand>;
+  /**
+   * Capability `encloses`: what was started has ended, or whoever had started it was killed. Ends what still runs in the
+   * surroundings, and takes what the command did to them into the sandbox. Idempotent, also when another process began, or
+   * half ended it; after an error the next call does the rest.
+   */
+  endCommand?(ref: SandboxRef): Promise<EndedCommand>;
   /** Capability `pathCalls`: the entries of a directory. */
   list?(ref: SandboxRef, path: PathInput, options?: CallOptions): Promise<readonly ListedEntry[]>;
   /** Capability `pathCalls`: removes an entry, directories with everything below. */

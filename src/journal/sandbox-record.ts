@@ -49,7 +49,7 @@ export interface PlanRestore {
   readonly currentCheckpoint: string | null;
 }
 
-/** A copy of a sandbox that a command works on. */
+/** A copy of a sandbox that a command works on, or surroundings that it runs in. */
 export interface LentMark {
   /** What was made in the workspace of another sandbox so that the copy could be shown there; goes with the copy. */
   readonly placeholder: { readonly file: string; readonly folder: string | null } | null;
@@ -65,7 +65,7 @@ export interface SandboxRecord {
   readonly lastError: ErrorJson | null;
   /** The workspace must be rebuilt before anybody sees it again. */
   readonly workspaceStale: boolean;
-  /** A command may have a copy whose edits have to be taken before anybody sees the sandbox again. */
+  /** A command may have a copy, or surroundings, whose edits have to be taken before anybody sees the sandbox again. */
   readonly lent?: LentMark | null;
   readonly checkpoints: readonly CheckpointRecord[];
   /** Id of the checkpoint that the present state goes back to. */

@@ -1,3 +1,4 @@
+import type { CommandRequest, HostCommand } from "../contract/enclosed-command.ts";
 import type { SandboxCopy } from "../contract/strategy.ts";
 import { makePlaceholder, placeholderFor } from "../exec/placeholder.ts";
 import type { ShownSandbox } from "../exec/shown-sandbox.ts";
@@ -31,6 +32,37 @@ export function lendCopy(
     await activate(engine, await updateRecord(engine, record, { lent: { placeholder } }));
     makePlaceholder(placeholder);
     return copy;
+  });
+}
+
+/**
+ * Makes the surroundings of a command: recorded before, so that whoever comes next ends it in any case, and takes what
+ * it did there.
+ */
+export function lendSurroundings(
+  guarded: Guarded,
+  ref: SandboxRef,
+  request: CommandRequest,
+): Promise<HostCommand> {
+  const { engine, raw } = guarded;
+  return withSandbox(guarded, callOf(ref), async (found) => {
+    const record = await updateRecord(engine, found, { lent: { placeholder: null } });
+    const command = await raw.beginCommand?.(ref, request);
+    if (command === undefined) throw new TypeError("the strategy has no method beginCommand");
+    await activate(engine, record);
+    return command;
+  });
+}
+
+/** Takes what a command did in the surroundings that it was given, and tells which paths it changed there. */
+export function takeSurroundingsBack(
+  { engine, raw, ...rest }: Guarded,
+  ref: SandboxRef,
+): Promise<readonly string[]> {
+  return withSandbox({ engine, raw, ...rest }, callOf(ref), async (record) => {
+    const ended = await raw.endCommand?.(ref);
+    await updateRecord(engine, record, { lent: null });
+    return ended?.changed ?? [];
   });
 }
 

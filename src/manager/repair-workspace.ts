@@ -9,7 +9,7 @@ export function needsRepair(engine: Engine, record: SandboxRecord): boolean {
   return isWrong(record) || isLeft(engine, record);
 }
 
-/** Whether a command whose end nobody saw has left a copy with its edits. */
+/** Whether a command whose end nobody saw has left a copy with its edits, or surroundings. */
 function isLeft(engine: Engine, { lent, ref }: SandboxRecord): boolean {
   return lent !== undefined && lent !== null && engine.runs.running(ref.planId) === null;
 }
@@ -65,7 +65,7 @@ export async function repairWorkspace(
 }
 
 /**
- * Takes the edits that a command made in a copy. The mark stays where that fails, so that the next call does it; where
+ * Takes the edits that a command made in a copy, or in the surroundings that it was given. The mark stays where that fails, so that the next call does it; where
  * the copy was set aside meanwhile, that finds nothing to do. The plan is locked by the caller.
  */
 export async function takeCopy(
@@ -76,5 +76,6 @@ export async function takeCopy(
   if (lent === undefined || lent === null) return record;
   if (lent.placeholder !== null) removePlaceholder(lent.placeholder);
   await raw.endCopy?.(record.ref);
+  await raw.endCommand?.(record.ref);
   return updateRecord(engine, record, { lent: null });
 }

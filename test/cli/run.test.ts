@@ -63,6 +63,7 @@ it("run --json prints one value, and what the command says goes elsewhere", () =
     "enclosed",
     "outside",
     "unreached",
+    "surroundings",
     "ending",
     "digest",
     "report",

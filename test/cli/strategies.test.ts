@@ -57,6 +57,7 @@ test("answers in this form", () => {
     "decides",
     "drops",
     "entries",
+    "encloses",
     "forks",
     "isolation",
     "outcome",

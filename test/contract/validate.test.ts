@@ -103,6 +103,7 @@ describe("capabilities", () => {
       decides: null,
       path: false,
       copies: false,
+      encloses: false,
       pathCalls: false,
       queries: false,
       checkpoints: "none",
@@ -121,6 +122,7 @@ describe("capabilities", () => {
     ["undoCommit", true, ["undoCommit"]],
     ["outcome", true, ["outcome"]],
     ["copies", true, ["beginCopy", "endCopy"]],
+    ["encloses", true, ["beginCommand", "endCommand"]],
     ["pathCalls", true, ["list", "remove", "rename"]],
     ["decides", { group: "pg", max: 1 }, ["commitDeciding", "decided"]],
     [

@@ -27,6 +27,18 @@ export function outsideLines(report: OutsideReport, style: Style, width: number)
   ];
 }
 
+/** What a command changed in the system that it ran in, in a few lines. */
+export function surroundingsLines(paths: readonly string[], width: number): string[] {
+  if (paths.length === 0) return [];
+  return [
+    `${countText(paths.length, "path")} of the system that it ran in changed; the plan keeps that:`,
+    ...paths
+      .slice(0, SHOWN)
+      .map((path) => `  ${shortened(printable(path), Math.max(8, width - 4))}`),
+    ...(paths.length > SHOWN ? [`  and ${countText(paths.length - SHOWN, "more path")}`] : []),
+  ];
+}
+
 /** Paths alone in their folder by themselves, the others by their folder, most first. */
 function placesOf({ changes }: OutsideReport): [place: string, count: number][] {
   const folders = new Map<string, string[]>();

@@ -2,7 +2,7 @@ import type { Outside, Plan, PlanRunResult, SandboxDescription } from "../../ind
 import type { Call } from "../call.ts";
 import { quoted } from "../quoted.ts";
 import { printable } from "../render/printable.ts";
-import { outsideLines } from "../render/outside.ts";
+import { outsideLines, surroundingsLines } from "../render/outside.ts";
 import { pageFor } from "../call.ts";
 
 /**
@@ -65,8 +65,9 @@ function tellUnreached(call: Call, sandboxes: readonly SandboxDescription[]): vo
 
 function tellLimits(call: Call, result: PlanRunResult): void {
   const { style, width } = pageFor(process.stderr);
-  const { outside, fixed, exitCode } = result;
+  const { outside, fixed, exitCode, surroundings } = result;
   if (outside !== null) for (const line of outsideLines(outside, style, width)) call.tell(line);
+  for (const line of surroundingsLines(surroundings, width)) call.tell(line);
   // Of interest only to whoever wonders why the command failed: most commands never go there.
   if (fixed.length > 0 && exitCode !== 0)
     call.tell(`It could only read ${fixed.map((path) => printable(path)).join(", ")}.`);

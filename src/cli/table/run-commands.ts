@@ -24,6 +24,7 @@ const SEEN = [
   "The command sees every sandbox at the real path of its resource and starts where you stand, so absolute paths, tools and caches work unchanged.",
   "A SQLite database of the plan is a private copy at its path, and the rows that change there are the plan's. Other databases are real for the command: coffer sql works in the plan.",
   "What it writes elsewhere is thrown away and listed (--outside discard): as root this holds for the whole machine, else for your home and the folders for temporary files, and everything else is read-only.",
+  "Where a resource has a container for it, it runs in there instead: what it changes in that system stays with the plan, whatever --outside says.",
   "Whatever it leaves running ends with it. This guards against accidents; it is no prison.",
 ].join("\n");
 

@@ -2,8 +2,8 @@ import type { CallOptions } from "../../contract/strategy.ts";
 import type { Outside, OutsideReport } from "../../exec/outside.ts";
 import { type Command, type CommandStream, ViewError } from "../../exec/run-command.ts";
 import { runInView, runInWorkspaces } from "../../exec/run-in-view.ts";
+import { foldersToShow } from "../../exec/folders-to-show.ts";
 import type { ShownSandbox } from "../../exec/shown-sandbox.ts";
-import { hiddenWorktree } from "../../exec/worktree.ts";
 import { listAreas } from "../../journal/area-list.ts";
 import type { PlanRun } from "../../journal/plan-runs.ts";
 import { SandboxStateError } from "../../errors/index.ts";
@@ -16,6 +16,7 @@ import { lendCopy, takeCopyBack } from "../lend-copy.ts";
 import { withQuietPlan } from "../plan-lock.ts";
 import { refuseAborted, tracked } from "../with-sandbox.ts";
 import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
+import { enclosingMember, runInSurroundings, showFolder } from "./run-in-surroundings.ts";
 
 /** How a command runs in a plan. */
 export interface PlanRunOptions extends CallOptions {
@@ -51,6 +52,8 @@ export interface PlanRunResult {
   readonly fixed: readonly string[];
   /** Resources of the plan that it could not reach by a path, such as databases of a server. */
   readonly unreached: readonly string[];
+  /** Where a sandbox has surroundings of its own for it, such as a container: paths that it changed there, and that the plan keeps. */
+  readonly surroundings: readonly string[];
 }
 
 /**
@@ -70,18 +73,23 @@ export function runInPlan(
       // Before it counts as running: what a killed command has left is taken first.
       const members = await repaired(await planMembers(engine, planId));
       refuseCommitted(members);
+      const enclosing = enclosingMember(members);
       const run = engine.runs.begin(planId, engine.ids.next(), timestamp(engine));
       try {
-        return { run, members: await showMembers(members) };
+        if (enclosing === null) return { run, enclosing, members: await showMembers(members) };
+        return { run, enclosing, members: await showFolders(members) };
       } catch (error) {
         run.end();
         throw error;
       }
     });
     if (begun === null) throw unknownPlan(planId, "run");
-    const { run, members } = begun;
+    const { run, members, enclosing } = begun;
     try {
-      const result = await runShown(engine, planId, argv, { options, run, members });
+      const result =
+        enclosing === null
+          ? await runShown(engine, planId, argv, { options, run, members })
+          : await runSurrounded(enclosing, argv, { options, run, members });
       await takeCopies(members);
       for (const { member } of members) await keepBases(member.guarded, refOf(member));
       return result;
@@ -154,7 +162,14 @@ async function runShown(
       members,
       ({ shown }) => shown === null || ("copy" in shown && hidden.includes(shown.location)),
     );
-    return { exitCode, fixed, enclosed: { isEnclosed: true }, outside, unreached: unseen };
+    return {
+      exitCode,
+      fixed,
+      enclosed: { isEnclosed: true },
+      outside,
+      unreached: unseen,
+      surroundings: [],
+    };
   } catch (error) {
     if (!(error instanceof ViewError)) throw error;
     options.onUnenclosed?.(error.message);
@@ -204,7 +219,30 @@ async function runUnenclosed(
   }
   const { exitCode, fixed } = await runInWorkspaces(command, workspaces);
   const unreached = namesOf(members, ({ shown }) => shown === null || "copy" in shown);
-  return { exitCode, fixed, enclosed: { isEnclosed: false, reason }, outside: null, unreached };
+  return {
+    exitCode,
+    fixed,
+    enclosed: { isEnclosed: false, reason },
+    outside: null,
+    unreached,
+    surroundings: [],
+  };
+}
+
+/** What the command does around the resources belongs to the sandbox whose surroundings they are: nothing is thrown away. */
+async function runSurrounded(
+  enclosing: PlanMember,
+  argv: readonly string[],
+  { options, run, members }: Begun,
+): Promise<PlanRunResult> {
+  const unreached = namesOf(members, ({ shown }) => shown === null);
+  if (unreached.length > 0) options.onUnreached?.(unreached);
+  const shown = members.flatMap((one) =>
+    one.shown !== null && "workspace" in one.shown ? one.shown : [],
+  );
+  const folders = foldersToShow(shown, run.folder);
+  const end = await runInSurroundings(enclosing, argv, options, folders);
+  return { ...end, fixed: [], enclosed: { isEnclosed: true }, outside: null, unreached };
 }
 
 /** Copies come last: where they are shown depends on what is around them. */
@@ -222,15 +260,21 @@ async function showMembers(members: readonly PlanMember[]): Promise<ShownMember[
   return shown;
 }
 
+/** For surroundings that are not ours: what has a folder is shown, and nothing else. */
+async function showFolders(members: readonly PlanMember[]): Promise<ShownMember[]> {
+  const shown: ShownMember[] = [];
+  for (const member of members) {
+    const { path, copies } = member.capabilities;
+    shown.push({ member, shown: path && !copies ? await showFolder(member) : null });
+  }
+  return shown;
+}
+
 async function show(member: PlanMember): Promise<ShownSandbox | null> {
   const { guarded, record, capabilities } = member;
-  const { location } = record.resource;
   if (!capabilities.path) return null;
   const layers = await beginLayers(guarded, refOf(member));
-  if (layers !== null) return { location, ...layers };
-  const workspace = await workspacePath(guarded, refOf(member));
-  const worktree = hiddenWorktree(location, workspace);
-  return worktree === null ? { location, workspace } : { location, workspace, worktree };
+  return layers === null ? showFolder(member) : { location: record.resource.location, ...layers };
 }
 
 function refOf({ record }: PlanMember): SandboxRef {

@@ -1,0 +1,24 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ShownPlace } from "../contract/enclosed-command.ts";
+import type { ShownFolder } from "./shown-sandbox.ts";
+
+/** Where surroundings show a repository whose own place a worktree has: always the same, so that it leaves one trace at most. */
+const REPOSITORIES = "/run/cofferdam";
+
+/**
+ * What surroundings of a command have to show, outer places first. A worktree at the place of its own repository hides
+ * it: the repository is shown elsewhere, and the worktree is told where, by a file in the folder of the run.
+ */
+export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string): ShownPlace[] {
+  const places = sandboxes.flatMap(({ location, workspace, worktree }, index) => {
+    const own = { location, workspace };
+    if (worktree === undefined) return [own];
+    const git = join(location, ".git");
+    const shownAt = join(REPOSITORIES, `git-${index}`);
+    const text = join(folder, `git-${index}.txt`);
+    writeFileSync(text, `gitdir: ${shownAt}/worktrees/${worktree}\n`);
+    return [own, { location: shownAt, workspace: git }, { location: git, workspace: text }];
+  });
+  return places.toSorted((a, b) => a.location.length - b.location.length);
+}
