@@ -97,6 +97,17 @@ export class TestEngine {
       .filter((line) => line !== "" && line !== IMAGE);
   }
 
+  /** Removes everything but the image that is always there. */
+  clear(): void {
+    this.ask("rm", "--all", "--force", "--time", "0");
+    for (const name of this.left()) this.ask("rmi", name);
+  }
+
+  /** Whether an image has this name. */
+  has(name: string): boolean {
+    return spawnSync(this.program, ["image", "exists", name]).status === 0;
+  }
+
   /** What a system holds in a file. */
   fileIn(image: string, path: string): string {
     return this.ask("run", "--rm", "--pull=never", image, "cat", path);

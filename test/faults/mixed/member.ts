@@ -1,4 +1,4 @@
-import type { PlanResource, Sandbox } from "../../../src/index.ts";
+import type { Plan, PlanResource, Sandbox } from "../../../src/index.ts";
 import type { Ground } from "../ground.ts";
 import type { TreeState } from "../tree.ts";
 
@@ -11,11 +11,11 @@ export interface WorldMember {
   /** What the plan is told of it. */
   readonly resource: (ground: Ground) => Omit<PlanResource, "id">;
   /** Edits a sandbox of it, for the first or a further time. */
-  readonly edit: (sandbox: Sandbox, to: Exclude<TreeState, "old">) => Promise<unknown>;
+  readonly edit: (sandbox: Sandbox, to: Exclude<TreeState, "old">, plan: Plan) => Promise<unknown>;
   /** In which state the resource is; throws when it is a mixture. */
   readonly stateOf: (ground: Ground) => TreeState;
   /** In which state a sandbox of it is; throws when it is a mixture. */
-  readonly stateOfSandbox: (ground: Ground, sandbox: Sandbox) => Promise<TreeState>;
+  readonly stateOfSandbox: (ground: Ground, sandbox: Sandbox, plan: Plan) => Promise<TreeState>;
   /** Lines of the configuration for a connection; without any unless given. */
   readonly connection?: (ground: Ground) => string;
   /** Further lines of the configuration, such as a plug-in. */

@@ -19,17 +19,17 @@ export function mixedWorld(members: readonly WorldMember[]): WorldOfSandboxes {
     edit: async (ground, coffer) => {
       const resources = members.map(({ id, resource }) => ({ id, ...resource(ground) }));
       const plan = await coffer.plan(PLAN, resources);
-      for (const { id, edit } of members) await edit(plan.sandbox(id), "edited");
+      for (const { id, edit } of members) await edit(plan.sandbox(id), "edited", plan);
     },
     editLater: async (plan) => {
-      for (const { id, edit } of members) await edit(plan.sandbox(id), "later");
+      for (const { id, edit } of members) await edit(plan.sandbox(id), "later", plan);
     },
     stateOf: (ground) => sameOf(members.map(({ id, stateOf }) => [id, stateOf(ground)])),
     stateOfSandboxes: async (ground, coffer) => {
       const plan = await coffer.plan(PLAN);
       const states: [string, TreeState][] = [];
       for (const { id, stateOfSandbox } of members)
-        states.push([id, await stateOfSandbox(ground, plan.sandbox(id))]);
+        states.push([id, await stateOfSandbox(ground, plan.sandbox(id), plan)]);
       return sameOf(states);
     },
   };
