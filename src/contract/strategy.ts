@@ -191,7 +191,8 @@ export interface SandboxStrategy {
   /**
    * Capability `encloses`: what was started has ended, or whoever had started it was killed. Ends what still runs in the
    * surroundings, and takes what the command did to them into the sandbox. Idempotent, also when another process began, or
-   * half ended it; after an error the next call does the rest.
+   * half ended it; after an error the next call does the rest. When that owner was killed, `rollback` or `cleanup` may
+   * come first: they end the command too, and nothing of it is taken.
    */
   endCommand?(ref: SandboxRef): Promise<EndedCommand>;
   /** Capability `pathCalls`: the entries of a directory. */

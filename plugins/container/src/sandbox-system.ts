@@ -64,6 +64,15 @@ export class SandboxSystem {
     return taken.changed;
   }
 
+  /** Ends the container of a command whose end nobody saw, and gives up what it did to the system. Idempotent. */
+  async giveUp(): Promise<void> {
+    const { record } = this.#parts;
+    const { running } = await record.read();
+    if (running === null) return;
+    await this.#removeContainer(running.name);
+    await record.write({ ...(await record.read()), running: null });
+  }
+
   /** Removes the images that neither the sandbox nor one of its checkpoints has any more. */
   async dropUnused(): Promise<void> {
     const { record, engine } = this.#parts;

@@ -156,6 +156,8 @@ export class ContainerStrategy extends ImageKeepingStrategy {
   }
 
   override async rollback(ref: SandboxRef): Promise<void> {
+    // A command whose owner was killed must not go on in the workspace, and its layer is not wanted any more.
+    if (this.recordOf(ref).isUsed) await (await this.#systemOf(ref)).giveUp();
     await super.rollback(ref);
     await this.#returnTo(ref, null);
   }

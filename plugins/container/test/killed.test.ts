@@ -76,6 +76,20 @@ describe("a process that runs a command in a container", () => {
     expect(engine.left()).toEqual([]);
   });
 
+  it("leaves a container that a rollback ends, with all that was done in it", async () => {
+    const site = new Site(engine);
+    const child = await started(site, `${WORK} sleep 7005`);
+    child.process.kill("SIGKILL");
+    await child.result;
+    await using cofferdam = await site.open();
+    const plan = await site.plan(cofferdam);
+    await plan.rollback();
+    expect(engine.left()).toEqual([]);
+    expect((await site.run(plan, "cat page; ls /etc")).stdout).not.toContain("half");
+    await plan.cleanup();
+    expect(engine.left()).toEqual([]);
+  });
+
   it("leaves a container that a clean-up removes with everything else", async () => {
     const site = new Site(engine);
     const child = await started(site, `${WORK} sleep 7004`);
