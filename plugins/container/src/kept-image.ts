@@ -32,20 +32,19 @@ export class KeptImage {
     });
   }
 
-  /** @throws SandboxRollbackError when somebody gave the name to another image after the commit. */
+  /** @throws SandboxRollbackError when another image has the name, or the one before is not there any more. */
   async refuseForeign(): Promise<void> {
     const { name, image, before } = this.#kept;
     const found = await this.#engine.imageId(name);
-    if (found === image || found === before) return;
-    throw new SandboxRollbackError(`The image ${name} is not the one that was committed`, {
-      data: {
-        reason: "foreignEdits",
-        originalRestored: false,
-        undoDataAt: null,
-        asideAt: null,
+    if (found !== image && found !== before)
+      throw undoError("foreignEdits", `The image ${name} is not the one that was committed`, {
         paths: [name],
-      },
-      hint: "Give the name back to the image of the plan, or remove it.",
+        hint: "Give the name back to the image of the plan, or remove it.",
+      });
+    if (before === null || (await this.#engine.imageId(before)) !== null) return;
+    throw undoError("undoDataMissing", `The image that ${name} was before is not there any more`, {
+      paths: [],
+      hint: "The name stays with the image that was committed.",
     });
   }
 
@@ -72,4 +71,13 @@ export class KeptImage {
   async letGo(): Promise<void> {
     if (this.#kept.before !== null) await this.#engine.attempt(["rmi", this.#holder]);
   }
+}
+
+function undoError(
+  reason: "foreignEdits" | "undoDataMissing",
+  message: string,
+  { paths, hint }: { readonly paths: readonly string[]; readonly hint: string },
+): SandboxRollbackError {
+  const data = { reason, originalRestored: false, undoDataAt: null, asideAt: null, paths };
+  return new SandboxRollbackError(message, { data, hint });
 }

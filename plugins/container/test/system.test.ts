@@ -122,4 +122,23 @@ describe("a system that is kept as an image", () => {
     await plan.cleanup();
     expect(engine.left()).toEqual([]);
   });
+
+  it("is not taken back when the image before has gone", async () => {
+    const site = new Site(engine);
+    await using cofferdam = await site.open({ keep: KEPT });
+    const plan = await site.plan(cofferdam);
+    await site.run(plan, setTo("first"));
+    await plan.commit();
+    await plan.cleanup();
+    const next = await site.plan(cofferdam);
+    await site.run(next, setTo("second"));
+    await next.commit();
+    for (const name of engine.left().filter((one) => one.endsWith(":before")))
+      engine.ask("rmi", name);
+    await expect(next.undo()).rejects.toMatchObject({ data: { reason: "undoDataMissing" } });
+    expect(site.page()).toBe("second\n");
+    engine.ask("rmi", KEPT);
+    await next.cleanup();
+    expect(engine.left()).toEqual([]);
+  });
 });
