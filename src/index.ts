@@ -148,6 +148,7 @@ export type { CommitFacts } from "./contract/compare-states.ts";
 export type { DiffViewInit } from "./contract/diff-view.ts";
 export type {
   Clock,
+  ConnectionSetting,
   IdSource,
   RunOptions,
   RunResult,
@@ -167,6 +168,7 @@ export type {
   ListedEntry,
   ProbeResult,
   PublishPolicy,
+  SandboxAddress,
   SandboxCopy,
   SandboxLayers,
   SandboxStrategy,
@@ -200,6 +202,7 @@ export { NoneStrategy } from "./strategies/none/strategy.ts";
 export { OverlayStrategy } from "./strategies/overlay/strategy.ts";
 export { SnapshotStrategy } from "./strategies/snapshot/strategy.ts";
 export type { Refusal, Snapshots } from "./strategies/snapshot/snapshots.ts";
+export type { DatabaseClones } from "./strategies/transaction_rollback/clones.ts";
 export { TransactionRollbackStrategy } from "./strategies/transaction_rollback/strategy.ts";
 
 export type { KnownArea } from "./journal/area-list.ts";

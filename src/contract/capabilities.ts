@@ -12,7 +12,7 @@ export interface StrategyCapabilities {
   readonly decides?: { readonly group: string; readonly max: number };
   /** `getPath` gives a directory or file that any program may work in. */
   readonly path?: boolean;
-  /** `beginCopy` and `endCopy` exist: a command works on a private copy of the one file that the resource is. */
+  /** `beginCopy` and `endCopy` exist: a command works on a private copy, which it finds in the place of the one file that the resource is, or by an address in its environment. */
   readonly copies?: boolean;
   /** `beginCommand` and `endCommand` exist: the commands of the plan run in surroundings of its own, such as a container. */
   readonly encloses?: boolean;

@@ -50,6 +50,14 @@ export interface StorageArea {
   readonly ownPaths?: readonly string[];
 }
 
+/** A connection of the configuration. It may hold a password: never part of a ref, a record, an event or an error. */
+export interface ConnectionSetting {
+  /** Its scheme says which kind of server it is. */
+  readonly url: string;
+  /** A file whose first line is the password; null when the URL, or the server's own rules, will do. */
+  readonly passwordFile: string | null;
+}
+
 /** What a strategy is constructed with. It reads no environment and no global state. */
 export interface StrategyHost {
   readonly clock: Clock;
@@ -58,6 +66,8 @@ export interface StrategyHost {
   readonly strategyName: string;
   /** The private state directory of this installation. */
   readonly stateDirectory: string;
+  /** The connections of the configuration, by their names: a database names one of them as its location. */
+  connections(): ReadonlyMap<string, ConnectionSetting>;
   /** Tells listeners what happened; the event sink adds the time. */
   emit(name: string, data: { readonly [key: string]: Json }, level?: "info" | "warning"): void;
   /** Starts a program with an argument list. */

@@ -99,6 +99,14 @@ export interface SandboxCopy {
   readonly file: string;
 }
 
+/** A private copy that programs reach by an address instead of a path, such as a database of a server. */
+export interface SandboxAddress {
+  /** What the environment of the command says of it; null takes a variable away. */
+  readonly environment: Readonly<Record<string, string | null>>;
+  /** Whether it takes the network to get there. */
+  readonly needsNetwork: boolean;
+}
+
 /** Whether a strategy can work on this machine. */
 export interface ProbeResult {
   readonly works: boolean;
@@ -175,7 +183,7 @@ export interface SandboxStrategy {
    * Capability `copies`: makes a private copy of what the sandbox shows. It stays where it is, also when this process
    * ends, until `endCopy`; meanwhile nobody else changes the sandbox.
    */
-  beginCopy?(ref: SandboxRef): Promise<SandboxCopy>;
+  beginCopy?(ref: SandboxRef): Promise<SandboxCopy | SandboxAddress>;
   /**
    * Capability `copies`: the command has ended, however it ended; what it did in the copy becomes edits of the sandbox,
    * and the copy goes. Idempotent, also when another process began, or half ended it. An error of the family that has

@@ -1,4 +1,4 @@
-import type { StrategyHost } from "../contract/host.ts";
+import type { ConnectionSetting, StrategyHost } from "../contract/host.ts";
 import type { CommitOptions, SandboxStrategy } from "../contract/strategy.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import { findArea } from "../journal/storage-area.ts";
@@ -15,13 +15,18 @@ import { emptyResult } from "./results.ts";
 import { runTransaction } from "./transaction.ts";
 
 /** Makes what the strategy of this name is constructed with. */
-export function createHost(engine: Engine, strategyName: string): StrategyHost {
+export function createHost(
+  engine: Engine,
+  strategyName: string,
+  connections: ReadonlyMap<string, ConnectionSetting>,
+): StrategyHost {
   const { clock, ids, state } = engine;
   return {
     clock,
     ids,
     strategyName,
     stateDirectory: state.path,
+    connections: () => connections,
     emit: (name, data, level) => engine.emit(name, { strategyName, ...data }, level),
     run,
     areaFor: (location) =>

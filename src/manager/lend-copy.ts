@@ -1,5 +1,6 @@
 import type { CommandRequest, HostCommand } from "../contract/enclosed-command.ts";
 import type { SandboxCopy } from "../contract/strategy.ts";
+import type { SandboxAddress, SandboxCopy } from "../contract/strategy.ts";
 import { makePlaceholder, placeholderFor } from "../exec/placeholder.ts";
 import type { ShownSandbox } from "../exec/shown-sandbox.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
@@ -7,6 +8,7 @@ import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { activate } from "./edit.ts";
 import type { Guarded } from "./engine.ts";
 import { asPathError } from "./failures.ts";
+import { parseLent } from "./parse-lent.ts";
 import { updateRecord } from "./record-moves.ts";
 import { takeCopy } from "./repair-workspace.ts";
 import { type SandboxCall, withSandbox } from "./with-sandbox.ts";
@@ -19,12 +21,14 @@ export function lendCopy(
   guarded: Guarded,
   ref: SandboxRef,
   others: readonly ShownSandbox[],
-): Promise<SandboxCopy | null> {
-  const { engine, raw } = guarded;
+): Promise<SandboxCopy | SandboxAddress | null> {
+  const { engine, raw, name } = guarded;
   return withSandbox(guarded, callOf(ref), async (found) => {
     const record = await updateRecord(engine, found, { lent: { placeholder: null } });
-    const copy = (await raw.beginCopy?.(ref)) ?? null;
-    const placeholder = copy === null ? null : placeholderFor(copy.location, others);
+    const lent: unknown = (await raw.beginCopy?.(ref)) ?? null;
+    const copy = lent === null ? null : parseLent(lent, name);
+    const placeholder =
+      copy === null || "environment" in copy ? null : placeholderFor(copy.location, others);
     if (placeholder === null) {
       await activate(engine, record);
       return copy;

@@ -102,7 +102,7 @@ async function createEngine(
     registry: new StrategyRegistry({
       builtIns: withSettings(builtIns, config),
       plugins: new PluginLoader(pluginAccessOf(config)),
-      hostFor: (name) => createHost(engine, name),
+      hostFor: (name) => createHost(engine, name, config.connections),
       wrap: (raw, name) => guardStrategy(raw, name, engine),
     }),
   };
@@ -111,10 +111,10 @@ async function createEngine(
 
 /** Hands the configuration's rules to the built-in strategies, as options are handed to custom ones. */
 function withSettings(builtIns: BuiltInTable, config: CofferConfig): BuiltInTable {
-  const { publish, limits, connections } = config;
+  const { publish, limits } = config;
   const { exclude, outwardLinks, specialBits } = publish;
   const { warnBytes } = limits;
-  const settings = { exclude, policy: { outwardLinks, specialBits }, warnBytes, connections };
+  const settings = { exclude, policy: { outwardLinks, specialBits }, warnBytes };
   return Object.fromEntries(
     Object.entries(builtIns).map(([name, load]) => [
       name,

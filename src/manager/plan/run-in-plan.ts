@@ -1,4 +1,4 @@
-import type { CallOptions } from "../../contract/strategy.ts";
+import type { CallOptions, SandboxAddress } from "../../contract/strategy.ts";
 import type { Outside, OutsideReport } from "../../exec/outside.ts";
 import { type Command, type CommandStream, ViewError } from "../../exec/run-command.ts";
 import { runInView, runInWorkspaces } from "../../exec/run-in-view.ts";
@@ -17,6 +17,7 @@ import { withQuietPlan } from "../plan-lock.ts";
 import { refuseAborted, tracked } from "../with-sandbox.ts";
 import { type PlanMember, planMembers, unknownPlan } from "./plan-members.ts";
 import { enclosingMember, runInSurroundings, showFolder } from "./run-in-surroundings.ts";
+import { withAddresses } from "./with-addresses.ts";
 
 /** How a command runs in a plan. */
 export interface PlanRunOptions extends CallOptions {
@@ -122,6 +123,8 @@ function refuseCommitted(members: readonly PlanMember[]): void {
 interface ShownMember {
   readonly member: PlanMember;
   readonly shown: ShownSandbox | null;
+  /** Where the command finds it instead, by its environment. */
+  readonly address?: SandboxAddress;
 }
 
 interface Begun {
@@ -140,11 +143,14 @@ async function runShown(
   const command = {
     argv,
     cwd,
-    env: { ...env, COFFERDAM_PLAN: planId },
+    env: { ...withAddresses(env, addressesOf(members)), COFFERDAM_PLAN: planId },
     stdio: options.stdio ?? (["inherit", "inherit", "inherit"] as const),
     signal,
   };
-  const unreached = namesOf(members, ({ shown }) => shown === null);
+  const isUnreached = ({ shown, address }: ShownMember): boolean =>
+    shown === null &&
+    (address === undefined || (address.needsNetwork && options.network === false));
+  const unreached = namesOf(members, isUnreached);
   if (unreached.length > 0) options.onUnreached?.(unreached);
   try {
     const done = await viewed(members, () =>
@@ -160,7 +166,9 @@ async function runShown(
     const { exitCode, fixed, outside, hidden } = done;
     const unseen = namesOf(
       members,
-      ({ shown }) => shown === null || ("copy" in shown && hidden.includes(shown.location)),
+      (one) =>
+        isUnreached(one) ||
+        (one.shown !== null && "copy" in one.shown && hidden.includes(one.shown.location)),
     );
     return {
       exitCode,
@@ -197,8 +205,9 @@ async function viewed<T>(members: readonly ShownMember[], work: () => Promise<T>
 
 /** Takes what a command did in private copies. After a failure the next call on the plan takes the rest. */
 async function takeCopies(members: readonly ShownMember[]): Promise<void> {
-  for (const { member, shown } of members) {
-    if (shown !== null && "copy" in shown) await takeCopyBack(member.guarded, refOf(member));
+  for (const { member, shown, address } of members) {
+    const isLent = address !== undefined || (shown !== null && "copy" in shown);
+    if (isLent) await takeCopyBack(member.guarded, refOf(member));
   }
 }
 
@@ -243,6 +252,10 @@ async function runSurrounded(
   const folders = foldersToShow(shown, run.folder);
   const end = await runInSurroundings(enclosing, argv, options, folders);
   return { ...end, fixed: [], enclosed: { isEnclosed: true }, outside: null, unreached };
+  const unreached = namesOf(members, ({ shown, address }) =>
+    shown === null ? address === undefined : "copy" in shown,
+  );
+  return { exitCode, fixed, enclosed: { isEnclosed: false, reason }, outside: null, unreached };
 }
 
 /** Copies come last: where they are shown depends on what is around them. */
@@ -254,8 +267,9 @@ async function showMembers(members: readonly PlanMember[]): Promise<ShownMember[
   for (const member of members) {
     if (!member.capabilities.copies) continue;
     const copy = await lendCopy(member.guarded, refOf(member), around);
-    const seen = copy === null ? null : { location: copy.location, copy: copy.file };
-    shown.push({ member, shown: seen });
+    if (copy === null) shown.push({ member, shown: null });
+    else if ("environment" in copy) shown.push({ member, shown: null, address: copy });
+    else shown.push({ member, shown: { location: copy.location, copy: copy.file } });
   }
   return shown;
 }
@@ -268,6 +282,13 @@ async function showFolders(members: readonly PlanMember[]): Promise<ShownMember[
     shown.push({ member, shown: path && !copies ? await showFolder(member) : null });
   }
   return shown;
+/** In the order of the plan. */
+function addressesOf(
+  members: readonly ShownMember[],
+): readonly { readonly resourceId: string; readonly address: SandboxAddress }[] {
+  return members.flatMap(({ member: { resourceId }, address }) =>
+    address === undefined ? [] : [{ resourceId, address }],
+  );
 }
 
 async function show(member: PlanMember): Promise<ShownSandbox | null> {

@@ -1,12 +1,5 @@
 import { readFileSync } from "node:fs";
-
-/** How a configured connection is handed to the strategy. */
-export interface ConnectionSetting {
-  /** Its scheme says which kind of server it is. */
-  readonly url: string;
-  /** A file whose first line is the password; null when the URL, or the server's own rules, will do. */
-  readonly passwordFile: string | null;
-}
+import type { ConnectionSetting } from "../../contract/host.ts";
 
 /** A configured connection. It never shows what it holds: neither printed nor as JSON. */
 export class Connection {

@@ -57,6 +57,27 @@ export interface DatabaseFileCalls {
   compare(before: string, after: string): Promise<RecordedStatements>;
 }
 
+/** A database whose clones on the same server can be used and compared; how they are made is told by others. */
+export interface DatabaseCloneCalls {
+  /**
+   * The URL of the database, which still is the one that the sandbox was made for. Ends connections that are kept to it,
+   * because they could be in the way of a clone.
+   */
+  source(): Promise<string>;
+  /**
+   * Refuses a database whose clones could not be compared.
+   * @throws DatabaseError (`DATABASE`, reason `notCaptured`).
+   */
+  requireComparable(): Promise<void>;
+  /** Brings a log into a clone, for good. */
+  apply(log: readonly LoggedWrite[], url: string): Promise<void>;
+  /**
+   * The statements that make one clone the other.
+   * @throws DatabaseError (`DATABASE`, reason `notCaptured`) where the difference cannot be told so.
+   */
+  compare(before: string, after: string): Promise<RecordedStatements>;
+}
+
 /**
  * One kind of database server. Every call has a connection for itself and leaves no transaction, nor a lock, behind; what
  * it used may serve the next call for a while. Only a prepared transaction outlives its call, with its connection until it
@@ -65,6 +86,8 @@ export interface DatabaseFileCalls {
 export interface DatabaseEngine {
   /** What can be done with a database that is one file; absent for any other. */
   readonly file?: DatabaseFileCalls;
+  /** What can be done with clones of the database; absent where they cannot be compared. */
+  readonly clone?: DatabaseCloneCalls;
   /** Looks at the server, and refuses what would not work. */
   inspect(): Promise<ServerFacts>;
   /** Runs statements on top of a log in a transaction that is rolled back, and tells what they did. */

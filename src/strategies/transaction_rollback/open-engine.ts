@@ -1,6 +1,7 @@
+import type { ConnectionSetting } from "../../contract/host.ts";
 import { SandboxCreationError } from "../../errors/index.ts";
 import { closestName } from "../../model/closest-name.ts";
-import { Connection, type ConnectionSetting } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import type { DatabaseEngine, EngineContext } from "./engine.ts";
 import { MariadbEngine } from "./mariadb/engine.ts";
 import { PostgresEngine } from "./postgres/engine.ts";

@@ -10,6 +10,7 @@ import {
 import { syncFolder } from "../../journal/durable-file.ts";
 import { fileNameOf } from "../../journal/id-key.ts";
 import { claimPrivateFolder } from "../../journal/private-folder.ts";
+import { LentClone } from "./lent-clone.ts";
 import { LentCopy } from "./lent-copy.ts";
 import { StatementLog } from "./statement-log.ts";
 
@@ -46,11 +47,13 @@ export class DatabasePlace {
   readonly folder: string;
   readonly log: StatementLog;
   readonly lent: LentCopy;
+  readonly clone: LentClone;
 
   constructor(stateDirectory: string, sandboxId: string) {
     this.folder = join(stateDirectory, "databases", fileNameOf(sandboxId));
     this.log = new StatementLog(this.folder);
     this.lent = new LentCopy(this.folder);
+    this.clone = new LentClone(this.folder);
   }
 
   /** The place of a sandbox that was made. */

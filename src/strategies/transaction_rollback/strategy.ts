@@ -5,6 +5,7 @@ import type {
   CallOptions,
   CommitOptions,
   ProbeResult,
+  SandboxAddress,
   SandboxCopy,
   SandboxStrategy,
   TransactionPart,
@@ -17,8 +18,9 @@ import type { DiffView } from "../../model/diff-view.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
+import type { DatabaseClones } from "./clones.ts";
+import { beginClone, dropClones, dropLent, endClone } from "./command-clone.ts";
 import { beginCopy, endCopy } from "./command-copy.ts";
-import type { ConnectionSetting } from "./connection.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { DatabaseCommit } from "./database-commit.ts";
 import { DecidingCommit } from "./deciding-commit.ts";
@@ -29,11 +31,6 @@ import { IdlePools } from "./idle-pools.ts";
 import { openEngine } from "./open-engine.ts";
 import { DatabasePlace } from "./place.ts";
 import { contentState, hasEffects, rowChanges } from "./row-changes.ts";
-
-/** Settings of the strategy. */
-export interface TransactionRollbackOptions {
-  readonly connections?: ReadonlyMap<string, ConnectionSetting>;
-}
 
 /**
  * SQL databases. A sandbox is a durable log of statements and of what each did to every row. Every call shows the
@@ -50,24 +47,24 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     forks: true,
     changeTracking: "exact",
   };
-  readonly #host: StrategyHost;
-  readonly #connections: ReadonlyMap<string, ConnectionSetting>;
+  /** How clones are made for commands; without it a database of a server is out of their reach. */
+  protected readonly clones: DatabaseClones | null = null;
+  protected readonly host: StrategyHost;
   readonly #engines = new Map<string, DatabaseEngine>();
   readonly #idle = new IdlePools();
   readonly #commits: DatabaseCommit;
   readonly #deciding: DecidingCommit;
 
-  constructor(host: StrategyHost, options: TransactionRollbackOptions = {}) {
-    this.#host = host;
-    this.#connections = options.connections ?? new Map<string, ConnectionSetting>();
+  constructor(host: StrategyHost) {
+    this.host = host;
     this.#commits = new DatabaseCommit(host);
     this.#deciding = new DecidingCommit(host);
   }
 
   capabilitiesOf(ref: SandboxRef): StrategyCapabilities {
-    if (canPrepare(ref)) return this.capabilities;
+    const copies = isFile(ref) || this.#clonesOf(ref) !== null;
+    if (canPrepare(ref)) return { ...this.capabilities, copies };
     const decides = groupOf(ref) ?? { group: `database ${ref.baseFingerprintId}`, max: 1 };
-    const copies = ref.metadata["engine"] === "sqlite";
     return { ...this.capabilities, prepare: false, outcome: true, decides, copies };
   }
 
@@ -82,20 +79,20 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
       canPrepare,
       ...(decides !== undefined && { decides }),
     });
-    return made(ref, DatabasePlace.of(this.#host.stateDirectory, ref));
+    return made(ref, DatabasePlace.of(this.host.stateDirectory, ref));
   }
 
   /** The fork applies the same writes to the same database; whichever commits second finds their rows changed. */
   async fork(source: SandboxRef, checkpointId: string, planId: string): Promise<SandboxRef> {
-    const { stateDirectory } = this.#host;
-    const resource = await this.#host.resourceOf(source);
+    const { stateDirectory } = this.host;
+    const resource = await this.host.resourceOf(source);
     const ref = this.#newRef(planId, resource, source.baseFingerprintId, source.metadata);
     const from = { place: DatabasePlace.of(stateDirectory, source), checkpointId };
     return made(ref, DatabasePlace.of(stateDirectory, ref), from);
   }
 
   discardCreation(_planId: string, _resource: Resource, sandboxId: string): Promise<void> {
-    new DatabasePlace(this.#host.stateDirectory, sandboxId).remove();
+    new DatabasePlace(this.host.stateDirectory, sandboxId).remove();
     return Promise.resolve();
   }
 
@@ -111,12 +108,12 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   async write(ref: SandboxRef, name: PathInput, script: Uint8Array | string): Promise<Change> {
     const { place, engine } = this.#open(ref);
     const text = textOf(script);
-    const at = this.#host.clock.now().toISOString();
+    const at = this.host.clock.now().toISOString();
     try {
       const recorded = await engine.record(place.log.writes(), text);
       const write = { name: textOf(name), at, ...recorded };
       const isChange = hasEffects([write]) || Object.keys(recorded.sequences).length > 0;
-      if (isChange) await place.log.append(this.#host.ids.next(), write);
+      if (isChange) await place.log.append(this.host.ids.next(), write);
       const kind = isChange ? "added" : "unchanged";
       return { path: write.name, kind, before: null, after: contentState(text), at };
     } catch (thrown) {
@@ -134,14 +131,14 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   async commit(ref: SandboxRef, options: CommitOptions = {}): Promise<CommitResult> {
     if (canPrepare(ref)) {
       await using _ahead = this.#commits.goAhead(this.#open(ref));
-      return await this.#host.commitAlone(this, ref, options);
+      return await this.host.commitAlone(this, ref, options);
     }
     this.#requireReviewed(ref, options);
     return this.#deciding.commit(this.#open(ref), options);
   }
 
   async undoCommit(ref: SandboxRef, options?: CallOptions): Promise<void> {
-    if (canPrepare(ref)) await this.#host.undoAlone(this, ref, options);
+    if (canPrepare(ref)) await this.host.undoAlone(this, ref, options);
     else await this.#deciding.undo(this.#open(ref));
   }
 
@@ -161,17 +158,23 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   async rollback(ref: SandboxRef): Promise<void> {
-    const { place } = this.#open(ref);
-    await place.log.clear();
-    place.lent.remove();
+    const database = this.#open(ref);
+    await database.place.log.clear();
+    database.place.lent.remove();
+    const clones = this.#clonesOf(ref);
+    if (clones !== null) await dropLent(database, clones);
   }
 
-  beginCopy(ref: SandboxRef): Promise<SandboxCopy> {
-    return beginCopy(this.#open(ref), this.#host);
+  beginCopy(ref: SandboxRef): Promise<SandboxCopy | SandboxAddress> {
+    const clones = this.#clonesOf(ref);
+    if (clones !== null) return beginClone(this.#open(ref), clones, this.host);
+    return beginCopy(this.#open(ref), this.host);
   }
 
   async endCopy(ref: SandboxRef): Promise<void> {
-    await endCopy(this.#open(ref), this.#host);
+    const clones = this.#clonesOf(ref);
+    if (clones !== null) await endClone(this.#open(ref), clones, this.host);
+    else await endCopy(this.#open(ref), this.host);
   }
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
@@ -192,6 +195,8 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     if (database.place.isThere) {
       if (canPrepare(ref)) await this.#commits.release(database);
       else await this.#deciding.outcome(database);
+      const clones = this.#clonesOf(ref);
+      if (clones !== null) await dropClones(database, clones);
     }
     database.place.remove();
     await this.#engines.get(keyOf(ref))?.release();
@@ -267,16 +272,16 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     identity: string,
     metadata: SandboxRef["metadata"],
   ): SandboxRef {
-    const { sandboxId } = this.#host.newRef(planId, resource, {}, identity);
-    const { folder } = new DatabasePlace(this.#host.stateDirectory, sandboxId);
+    const { sandboxId } = this.host.newRef(planId, resource, {}, identity);
+    const { folder } = new DatabasePlace(this.host.stateDirectory, sandboxId);
     const directory = toBytePath(folder);
-    return this.#host.newRef(planId, resource, { ...metadata, directory }, identity);
+    return this.host.newRef(planId, resource, { ...metadata, directory }, identity);
   }
 
   #inspect(location: string): Promise<ServerFacts> {
-    const { stateDirectory } = this.#host;
+    const { stateDirectory } = this.host;
     const context = { identity: null, group: null, stateDirectory };
-    return openEngine(location, this.#connections, context, this.#idle).inspect();
+    return openEngine(location, this.host.connections(), context, this.#idle).inspect();
   }
 
   /** The members of a group that decide together. */
@@ -286,11 +291,15 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     return [first, ...rest];
   }
 
+  #clonesOf(ref: SandboxRef): DatabaseClones | null {
+    return ref.metadata["engine"] === "postgres" ? this.clones : null;
+  }
+
   #open(ref: SandboxRef): OpenDatabase {
     const engineOf = (): DatabaseEngine => this.#engineOf(ref);
     return {
       ref,
-      place: DatabasePlace.of(this.#host.stateDirectory, ref),
+      place: DatabasePlace.of(this.host.stateDirectory, ref),
       // Only when it is needed: without a connection one can still look at a diff, and clean up.
       get engine() {
         return engineOf();
@@ -302,10 +311,10 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     const key = keyOf(ref);
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
-    const { stateDirectory } = this.#host;
+    const { stateDirectory } = this.host;
     const group = groupOf(ref)?.group ?? null;
     const context = { identity: ref.baseFingerprintId, group, stateDirectory };
-    const engine = openEngine(connectionOf(ref), this.#connections, context, this.#idle);
+    const engine = openEngine(connectionOf(ref), this.host.connections(), context, this.#idle);
     this.#engines.set(key, engine);
     return engine;
   }
@@ -333,6 +342,11 @@ function keyOf(ref: SandboxRef): string {
 
 function connectionOf({ metadata }: SandboxRef): string {
   return typeof metadata["connection"] === "string" ? metadata["connection"] : "";
+}
+
+/** Whether the database is one file, which a command can have a copy of. */
+function isFile({ metadata }: SandboxRef): boolean {
+  return metadata["engine"] === "sqlite";
 }
 
 function canPrepare({ metadata }: SandboxRef): boolean {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describeThrown } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
 import type {
+  DatabaseCloneCalls,
   DatabaseEngine,
   Direction,
   PrepareDetails,
@@ -19,6 +20,7 @@ import { notOneQuery } from "../sql/statement-errors.ts";
 import { BegunSession } from "./begun-session.ts";
 import { Capture, UnwatchedError, failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
+import { cloneCalls } from "./clone-calls.ts";
 import { POSTGRES } from "./lexis.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
@@ -89,6 +91,14 @@ export class PostgresEngine implements DatabaseEngine {
       identity: digest(identity ?? ""),
       canPrepare: facts["prepared"] !== "0",
     };
+  }
+
+  get clone(): DatabaseCloneCalls {
+    return cloneCalls({
+      connection: this.#connection,
+      enter: () => this.#begin([]),
+      release: () => this.release(),
+    });
   }
 
   async record(log: readonly LoggedWrite[], script: string): Promise<RecordedStatements> {

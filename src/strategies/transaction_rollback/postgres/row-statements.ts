@@ -1,7 +1,7 @@
 import type { RowEffect } from "../log-entry.ts";
 import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
 import { type Session, sqlStateOf } from "./session.ts";
-import { type Table, findTable } from "./tables.ts";
+import { ROW, type Table, findTable } from "./tables.ts";
 
 /** Unique and foreign keys: what one row violates, the next one may put right. */
 const PASSING = new Set(["23505", "23503"]);
@@ -66,28 +66,28 @@ async function applyRun(session: Session, run: EffectRun<Table>): Promise<void> 
   }
   if (kind === "delete") {
     await session.run(
-      `DELETE FROM ONLY ${table.name} t USING ${imagesOf(table, "$1")} WHERE ${sameKey(table, "t", "r")} AND t::text = e.image`,
+      `DELETE FROM ONLY ${table.name} ${ROW} USING ${imagesOf(table, "$1")} WHERE ${sameKey(table, ROW, "r")} AND ${ROW}::text = e.image`,
       [before],
     );
     return;
   }
   await session.run(
-    `UPDATE ONLY ${table.name} t SET ${assignments(table, "x")} FROM ${imagesOf(table, "$1")},
+    `UPDATE ONLY ${table.name} ${ROW} SET ${assignments(table, "x")} FROM ${imagesOf(table, "$1")},
        unnest($2::text[]) WITH ORDINALITY f(image, n) CROSS JOIN LATERAL (SELECT (f.image::${table.name}).*) x
-      WHERE e.n = f.n AND ${sameKey(table, "t", "r")} AND t::text = e.image`,
+      WHERE e.n = f.n AND ${sameKey(table, ROW, "r")} AND ${ROW}::text = e.image`,
     [before, after],
   );
 }
 
 /** Applies one effect on a row that has no key: any one row of the same content will do. */
 async function applyToEqualRow(session: Session, table: Table, effect: RowEffect): Promise<void> {
-  const one = `t.ctid = (SELECT o.ctid FROM ONLY ${table.name} o WHERE o::text = $1 LIMIT 1 FOR UPDATE)`;
+  const one = `${ROW}.ctid = (SELECT cofferdam_same.ctid FROM ONLY ${table.name} cofferdam_same WHERE cofferdam_same::text = $1 LIMIT 1 FOR UPDATE)`;
   if (effect.after === null) {
-    await session.run(`DELETE FROM ONLY ${table.name} t WHERE ${one}`, [effect.before]);
+    await session.run(`DELETE FROM ONLY ${table.name} ${ROW} WHERE ${one}`, [effect.before]);
     return;
   }
   await session.run(
-    `UPDATE ONLY ${table.name} t SET ${assignments(table, "x")} FROM (SELECT ($2::text::${table.name}).*) x WHERE ${one}`,
+    `UPDATE ONLY ${table.name} ${ROW} SET ${assignments(table, "x")} FROM (SELECT ($2::text::${table.name}).*) x WHERE ${one}`,
     [effect.before, effect.after],
   );
 }
@@ -99,8 +99,8 @@ async function lockEqual(
   images: readonly string[],
 ): Promise<ReadonlySet<number>> {
   const rows = await session.run(
-    `SELECT e.n FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} t ON ${sameKey(table, "t", "r")}
-      WHERE t::text = e.image FOR UPDATE OF t`,
+    `SELECT e.n FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} ${ROW} ON ${sameKey(table, ROW, "r")}
+      WHERE ${ROW}::text = e.image FOR UPDATE OF ${ROW}`,
     [images],
   );
   return new Set(rows.map(({ n }) => Number(n) - 1));
@@ -113,8 +113,8 @@ async function presentRows(
   images: readonly string[],
 ): Promise<ReadonlyMap<number, PresentRow>> {
   const rows = await session.run(
-    `SELECT e.n, t::text AS image, row_to_json(t, true)::text AS row
-       FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} t ON ${sameKey(table, "t", "r")}`,
+    `SELECT e.n, ${ROW}::text AS image, row_to_json(${ROW}, true)::text AS row
+       FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} ${ROW} ON ${sameKey(table, ROW, "r")}`,
     [images],
   );
   return new Map(

@@ -17,6 +17,9 @@ export interface Table {
   readonly triggers: readonly { readonly name: string; readonly enabled: string }[];
 }
 
+/** What a row is called in queries. A column of that name would be taken for it, so it must be one that nobody has. */
+export const ROW = "cofferdam_row";
+
 /** Our own trigger. The name sorts after those of most triggers, so that rows are seen as they end up. */
 export const CAPTURE_TRIGGER = "zzz_cofferdam_capture";
 

@@ -1,5 +1,5 @@
 import type { RowEffect } from "../log-entry.ts";
-import { notCaptured } from "./not-captured.ts";
+import { notCaptured } from "../sql/not-captured.ts";
 import type { Session } from "./session.ts";
 import { type Table, effectOf, findTables, fullName, imageOf, quoted, rowSql } from "./tables.ts";
 

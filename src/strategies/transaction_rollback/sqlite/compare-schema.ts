@@ -1,6 +1,6 @@
 import type { LoggedStatement } from "../log-entry.ts";
 import { alterations, isRenamed } from "./alter-table.ts";
-import { notCaptured } from "./not-captured.ts";
+import { notCaptured } from "../sql/not-captured.ts";
 import { type SchemaObject, changed, dropText, objectsOf } from "./schema-objects.ts";
 import type { Session } from "./session.ts";
 import { quoted } from "./tables.ts";

@@ -7,7 +7,7 @@ import { rowDifferences } from "./compare-rows.ts";
 import { isDamage } from "./codes.ts";
 import { rollBack } from "./decisions.ts";
 import type { Library } from "./library.ts";
-import { notCaptured } from "./not-captured.ts";
+import { notCaptured } from "../sql/not-captured.ts";
 import { openFile } from "./open-file.ts";
 import { orderEffects } from "./order-effects.ts";
 import type { Requests } from "./protocol.ts";

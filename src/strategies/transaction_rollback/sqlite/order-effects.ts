@@ -3,7 +3,7 @@ import { type RowEffect, inverted } from "../log-entry.ts";
 import { rowPath } from "../row-changes.ts";
 import { imageIn } from "./apply-effect.ts";
 import type { Capture } from "./capture.ts";
-import { notCaptured } from "./not-captured.ts";
+import { notCaptured } from "../sql/not-captured.ts";
 import { applyOrTell, redoEffects, tablesOf, watching } from "./redo.ts";
 import type { Session } from "./session.ts";
 import type { Table } from "./tables.ts";
