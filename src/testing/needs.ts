@@ -42,3 +42,5 @@ export const NO_FORKS = need("can fork", ({ forks }) => !forks);
 export const WITH_TREE = need("knows files alone", ({ entries }) => entries === "tree");
 /** Commits have two phases. */
 export const TWO_PHASE = need("cannot prepare", ({ prepare }) => prepare);
+/** Commands work on a private copy. */
+export const WITH_COPIES = need("lends no copies", ({ copies }) => copies);

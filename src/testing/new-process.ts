@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
-import type { Json, SandboxRef } from "../index.ts";
+import type { CofferdamOptions, Json, SandboxRef } from "../index.ts";
 import { outputOf, runProgram } from "./run-program.ts";
-import type { Trial } from "./trial.ts";
 
 /** One call in another process: the method's name and what follows the ref. `die` ends it by SIGKILL. */
 export type RemoteCall = readonly [method: string, ...args: readonly Json[]];
@@ -15,11 +14,11 @@ export interface RemoteWork {
 
 /** Makes calls in a process that knows nothing but the ref and where the installation is; gives their results. */
 export async function callInNewProcess(
-  trial: Trial,
+  { session }: { readonly session: { readonly options: CofferdamOptions } },
   ref: SandboxRef,
   calls: readonly RemoteCall[],
 ): Promise<readonly Json[]> {
-  const work: RemoteWork = { options: trial.session.options as unknown as Json, ref, calls };
+  const work: RemoteWork = { options: session.options as unknown as Json, ref, calls };
   const program = fileURLToPath(new URL("./remote-program.js", import.meta.url));
   const done = await runProgram("/", process.execPath, [program], JSON.stringify(work));
   const isKilled = calls.at(-1)?.[0] === "die" && done.exitCode === null;

@@ -1,4 +1,5 @@
 import { type DeclaredCapabilities, withDefaults } from "../index.ts";
+import type { Area } from "./area.ts";
 import { conformanceAreas } from "./conformance-areas.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
@@ -19,19 +20,29 @@ export interface LeftOutCheck {
  * Declares every check that concerns the strategy as a test. Which ones do, the strategy itself says by its
  * capabilities; what is left out is returned, so that nothing goes missing in silence.
  */
-export async function runConformance(
-  { describe, test }: TestRunner,
+export function runConformance(
+  runner: TestRunner,
   subject: ConformanceSubject,
 ): Promise<readonly LeftOutCheck[]> {
-  const capabilities = await capabilitiesOf(subject).catch((thrown: Error) => thrown);
+  return declareAreas(runner, subject.name, conformanceAreas(subject), capabilitiesOf(subject));
+}
+
+/** Declares the checks that concern a strategy with these capabilities, and gives the others. */
+export async function declareAreas(
+  { describe, test }: TestRunner,
+  name: string,
+  areas: readonly Area[],
+  promised: Promise<DeclaredCapabilities>,
+): Promise<readonly LeftOutCheck[]> {
+  const capabilities = await promised.catch((thrown: Error) => thrown);
   if (capabilities instanceof Error) {
     // One failing test says it where people look; what an import throws, runners show with pages of source.
-    test(`${subject.name} can be used`, () => Promise.reject(capabilities));
+    test(`${name} can be used`, () => Promise.reject(capabilities));
     return [];
   }
   const leftOut: LeftOutCheck[] = [];
-  describe(subject.name, () => {
-    for (const area of conformanceAreas(subject)) {
+  describe(name, () => {
+    for (const area of areas) {
       const fitting = area.checks.filter((check) => {
         const reason = check.requires(capabilities);
         if (reason !== null) leftOut.push({ area: area.name, title: check.title, reason });

@@ -45,11 +45,18 @@ export interface DatabaseKind extends Required<
   readonly impatiently: string;
 }
 
+/** The statements that edit such a database, for the first or a further time. */
+export function editsOf({
+  canDefer,
+}: Pick<DatabaseKind, "canDefer">): Readonly<Record<Exclude<TreeState, "old">, string>> {
+  const made = canDefer ? [PART, KIND] : [KIND, PART];
+  return { edited: [FIRST, ...made, GONE].join("; "), later: LATER };
+}
+
 /** A database of some kind as a member of plans. */
 export function databaseMember(kind: DatabaseKind): DatabaseMember {
   const rowsOf = (ground: Ground): readonly string[] => kind.sql(ground, kind.query);
-  const made = kind.canDefer ? [PART, KIND] : [KIND, PART];
-  const edits = { edited: [FIRST, ...made, GONE].join("; "), later: LATER };
+  const edits = editsOf(kind);
   return {
     id: kind.id,
     make: kind.make,

@@ -19,6 +19,7 @@ const OURS = `
 /** A database of PostgreSQL for each ground; one whose ground is gone is dropped. */
 export function postgres(server: PostgresServer, port: number): DatabaseMember {
   const template = server.createDatabase();
+  server.sql("postgres", `ALTER ROLE ${template.role} CREATEDB`);
   server.sql(template, MAKE);
   return databaseMember({
     id: "PostgreSQL",
