@@ -83,6 +83,21 @@ it("refuses a database with tables that the role may not read", async () => {
   expect(ground.clones()).toEqual([]);
 });
 
+it("takes nothing where rules about rows hide some of them even from the owner", async () => {
+  const ground = new Ground(
+    on.server,
+    `${JOBS}; CREATE POLICY few ON jobs USING (id < 2); ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+     ALTER TABLE jobs FORCE ROW LEVEL SECURITY`,
+  );
+  await using cofferdam = await ground.open();
+  const plan = await ground.plan(cofferdam);
+  const running = ground.run(plan, psql("UPDATE jobs SET name = 'new'"));
+  await expect(running).rejects.toMatchObject({ data: { reason: "notCaptured" } });
+  expect((await plan.diff()).isEmpty).toBe(true);
+  await plan.cleanup();
+  expect(ground.clones()).toEqual([]);
+});
+
 it("refuses MariaDB and names the strategy for it", async () => {
   const ground = new Ground(on.server, JOBS);
   ground.connect("mariadb://nobody@127.0.0.1:1/shop");
