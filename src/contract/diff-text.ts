@@ -10,6 +10,7 @@ export interface ContentReader {
 const MAX_TEXT_BYTES = 4 << 20;
 const MAX_EDIT_LENGTH = 5_000;
 const SNIFFED_BYTES = 8_000;
+const HEADER_LINES = 3;
 
 /** The changes as one unified text: hunks for textual files, one line for everything else. */
 export async function renderText(
@@ -32,7 +33,7 @@ async function renderChange(
   context: number,
 ): Promise<string> {
   const head = [
-    `diff --coffer ${quote(`a/${change.path}`)} ${quote(`b/${change.path}`)}`,
+    `diff --coffer ${nameOf(change, "a")} ${nameOf(change, "b")}`,
     ...describeSides(change),
   ];
   const before = change.before?.type === "file" ? await content.readBefore(change) : null;
@@ -88,17 +89,17 @@ async function hunks(
     Buffer.from(left).toString("utf8"),
     Buffer.from(right).toString("utf8"),
   ];
-  // The library quotes names itself.
-  const from = before === null && change.before === null ? "/dev/null" : `a/${change.path}`;
-  const to = after === null ? "/dev/null" : `b/${change.path}`;
-  const patch = createTwoFilesPatch(from, to, oldText, newText, undefined, undefined, {
+  const from = before === null && change.before === null ? "/dev/null" : nameOf(change, "a");
+  const to = after === null ? "/dev/null" : nameOf(change, "b");
+  const patch = createTwoFilesPatch("a", "b", oldText, newText, undefined, undefined, {
     context,
     maxEditLength: MAX_EDIT_LENGTH,
   });
   if (patch === undefined)
     return `Content differs in too many places (${left.length} bytes to ${right.length} bytes)`;
-  // The first line of the library's patch is a ruler that no tool reads.
-  return patch.slice(patch.indexOf("\n") + 1).trimEnd();
+  // The library's own names, below a ruler that no tool reads, are not those of files in other encodings.
+  const lines = patch.replace(/\n$/, "").split("\n").slice(HEADER_LINES);
+  return [`--- ${from}`, `+++ ${to}`, ...lines].join("\n");
 }
 
 function isBinary(content: Uint8Array): boolean {
@@ -109,8 +110,31 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(4, "0");
 }
 
-/** Names with control characters or quotes are written as JSON strings, so that one line stays one line. */
-function quote(text: string): string {
-  // A newline in a name must not forge a line of the diff.
-  return /[\u0000-\u001f"\\\u007f]/.test(text) ? JSON.stringify(text) : text;
+/**
+ * The name of one side as git writes it: quoted where it has quotes, control characters, or bytes that are no text, so
+ * that one line stays one line and the name stays the name.
+ */
+function nameOf({ path, pathBytes }: Change, side: "a" | "b"): string {
+  if (pathBytes === undefined) {
+    const text = `${side}/${path}`;
+    return /[\u0000-\u001f"\\\u007f]/.test(text) ? `"${escaped(Buffer.from(text))}"` : text;
+  }
+  return `"${side}/${escaped(Buffer.from(pathBytes, "hex"))}"`;
+}
+
+function escaped(bytes: Buffer): string {
+  return Array.from(bytes, escapedByte).join("");
+}
+
+const SHORT: Readonly<Record<number, string>> = {
+  9: "\\t",
+  10: "\\n",
+  13: "\\r",
+  34: '\\"',
+  92: "\\\\",
+};
+
+function escapedByte(byte: number): string {
+  const plain = byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : null;
+  return SHORT[byte] ?? plain ?? `\\${byte.toString(8).padStart(3, "0")}`;
 }

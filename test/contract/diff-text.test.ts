@@ -30,9 +30,11 @@ async function linesOf(own: Partial<Change>): Promise<string[]> {
 }
 
 describe("the text of a real diff", () => {
-  const TREE = `seq 1 40 > numbers; echo old > gone; mkdir sub; echo old > sub/inner; echo old > subject`;
+  const TREE = `seq 1 40 > numbers; echo old > gone; mkdir sub; echo old > sub/inner; echo old > subject
+    printf 'a\\nb\\n\\n' > blank; printf 'a\\r\\nb\\r\\n' > crlf`;
   const EDIT = `sed -i 's/^7$/seven/; s/^33$/thirty-three/' numbers; rm gone; echo new > made
-    printf 'no newline' > sub/inner; echo other > subject`;
+    printf 'no newline' > sub/inner; echo other > subject
+    printf 'c\\nb\\n\\n' > blank; printf 'a\\r\\nc\\r\\n' > crlf`;
 
   it.each([3, 1, 15])(
     "makes the old tree the new one when git applies it, with %s lines around a change",
@@ -49,10 +51,35 @@ describe("the text of a real diff", () => {
       mkdirSync(join(place.folder, "patches"));
       shell(old, `cat > ../patches/text <<'END'\n${text}END\ngit apply ../patches/text`);
       expect(shell(place.folder, "diff --recursive old edited")).toBe("");
-      expect(text.match(/^@@ /gm)).toHaveLength(context === 15 ? 5 : 6);
+      expect(text.match(/^@@ /gm)).toHaveLength(context === 15 ? 7 : 8);
       await sandbox.cleanup();
     },
   );
+
+  it("names files of any bytes so that git finds them", async () => {
+    const names = [
+      "b\\377d",
+      "with space",
+      "quo\\042te",
+      "back\\\\\\\\slash",
+      "ta\\tb",
+      "\\303\\251",
+    ];
+    const write = (text: string): string =>
+      names.map((name) => `echo ${text} > "$(printf '${name}')"`).join("\n");
+    const place = makePlace(write("old"));
+    await using coffer = await openPlace(place);
+    const ref = await coffer.create("plan", place.real, { strategy: "filesystem_copy" });
+    const sandbox = coffer.sandbox(ref);
+    shell(await sandbox.getPath(), write("new"));
+    const text = await (await sandbox.diff()).text();
+    shell(
+      place.real,
+      `cat > ../text <<'END'\n${text}END\ngit apply --unsafe-paths ../text; rm ../text`,
+    );
+    expect(shell(place.real, "cat *")).toBe("new\n".repeat(names.length));
+    await sandbox.cleanup({ force: true });
+  });
 
   it("shows only the paths that were asked for, folders with everything in them", async () => {
     const place = makePlace(TREE);

@@ -1,4 +1,4 @@
-import { AtomicCommitError, describeThrown } from "../../errors/index.ts";
+import { AtomicCommitError, SandboxError, describeThrown } from "../../errors/index.ts";
 import type {
   CommitReport,
   FailedRollback,
@@ -84,9 +84,18 @@ export function atomicCommitError(report: CommitReport, cause: unknown): AtomicC
     data: { report },
     operation: "commit",
     planId: report.planId,
-    hint: HINTS[report.outcome],
+    hint: hintOf(report.outcome, cause),
     cause,
   });
+}
+
+/** What can be done is known best by whoever refused. */
+function hintOf(outcome: PlanOutcome, cause: unknown): string {
+  const own = cause instanceof SandboxError ? cause.hint : null;
+  if (outcome !== "aborted" || own === null) return HINTS[outcome];
+  return own.includes("as before")
+    ? own
+    : `Every resource is as before and all edits are kept. ${own}`;
 }
 
 function emptyReport(parts: ReportParts, outcome: PlanOutcome): CommitReport {

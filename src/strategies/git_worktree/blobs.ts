@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { displayPath, isTextPath, toBytePath } from "../../model/byte-path.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import type { EntryState } from "../../model/change.ts";
 import { type GitEntry, LINK, joinZero } from "./git-output.ts";
@@ -24,51 +24,61 @@ export class Blobs {
     this.#call = call;
   }
 
-  /** Size, hash and link text of each as git keeps them, by path. */
+  /** Size, hash and link text of each as a checkout would have them, by path. */
   async describe(entries: readonly PlacedEntry[]): Promise<Map<RelativePath, ContentFacts>> {
     const facts = new Map<RelativePath, ContentFacts>();
-    const readable = entries.filter(({ mode }) => mode === LINK || mode.startsWith("100"));
-    for (let start = 0; start < readable.length; start += OBJECTS_PER_CALL) {
-      const part = readable.slice(start, start + OBJECTS_PER_CALL);
-      const contents = await this.#read(part);
-      part.forEach(({ path, mode }, at) => {
-        const content = contents[at] ?? Buffer.alloc(0);
-        const isLink = mode === LINK;
-        facts.set(path, {
-          size: isLink ? 0 : content.length,
-          hash: isLink ? null : sha256(content),
-          target: isLink ? displayPath(toBytePath(content)) : null,
-        });
-      });
-    }
+    const files = entries.filter(({ mode }) => mode.startsWith("100"));
+    await this.#visit(files, (path, content) => {
+      facts.set(path, { size: content.length, hash: sha256(content), target: null });
+    });
+    const links = entries.filter(({ mode }) => mode === LINK);
+    await this.#visit(links, (path, content) => {
+      facts.set(path, { size: 0, hash: null, target: displayPath(toBytePath(content)) });
+    });
     return facts;
   }
 
-  /** The content of one entry as a checkout would write it. */
-  async read({ path, mode, oid }: PlacedEntry): Promise<Buffer> {
-    if (mode === LINK || !isTextPath(path))
-      return this.#git.run(["cat-file", "blob", oid], this.#call);
-    return this.#git.run(["cat-file", "--filters", `--path=${displayPath(path)}`, oid], this.#call);
+  /** The content of one file as a checkout would write it. */
+  async read(file: PlacedEntry): Promise<Buffer> {
+    const [content = Buffer.alloc(0)] = await this.#read([file]);
+    return content;
   }
 
+  async #visit(
+    entries: readonly PlacedEntry[],
+    visit: (path: RelativePath, content: Buffer) => void,
+  ): Promise<void> {
+    for (let start = 0; start < entries.length; start += OBJECTS_PER_CALL) {
+      const part = entries.slice(start, start + OBJECTS_PER_CALL);
+      const contents = await this.#read(part);
+      part.forEach(({ path }, at) => visit(path, contents[at] ?? Buffer.alloc(0)));
+    }
+  }
+
+  /** Reads either files or links: only files are converted, by the attributes of their paths. */
   async #read(entries: readonly PlacedEntry[]): Promise<Buffer[]> {
-    const input = joinZero(entries.map(({ oid }) => oid));
-    const output = await this.#git.run(["cat-file", "--batch", "-z"], { ...this.#call, input });
-    return cutBatch(output, entries.length);
+    // git tells the size before the conversion, so a name that is in no content says where each one ends.
+    const end = `end-${randomUUID()}`;
+    const isFile = entries[0]?.mode !== LINK;
+    const asked = entries.flatMap(({ oid, path }) => [isFile ? `${oid} ${path}` : oid, end]);
+    const args = ["cat-file", "--batch", "-z", ...(isFile ? ["--filters"] : [])];
+    const output = await this.#git.run(args, { ...this.#call, input: joinZero(asked) });
+    return cutBatch(output, entries.length, `\n${end} missing\n`);
   }
 }
 
-/** Takes the answer of `cat-file --batch` apart: a line `<id> <type> <size>`, the content, a newline. */
-function cutBatch(output: Buffer, count: number): Buffer[] {
+/** Takes the answer of `cat-file --batch` apart: a line `<id> <type> <size>`, the content, and the end. */
+function cutBatch(output: Buffer, count: number, end: string): Buffer[] {
   const contents: Buffer[] = [];
   let at = 0;
   for (let number = 0; number < count; number++) {
-    const end = output.indexOf(NEWLINE, at);
-    const header = output.toString("latin1", at, end);
-    const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
-    if (end < 0 || size === undefined) throw new Error(`git cannot give an object: ${header}`);
-    contents.push(output.subarray(end + 1, end + 1 + Number(size)));
-    at = end + 1 + Number(size) + 1;
+    const start = output.indexOf(NEWLINE, at) + 1;
+    const header = output.toString("latin1", at, Math.max(at, start - 1));
+    const stop = output.indexOf(end, start);
+    if (stop < 0 || !/^[0-9a-f]+ blob \d+$/.test(header))
+      throw new Error(`git cannot give an object: ${header}`);
+    contents.push(output.subarray(start, stop));
+    at = stop + end.length;
   }
   return contents;
 }

@@ -7,18 +7,19 @@ import type { Git } from "./git.ts";
 import { inRepository } from "./repository.ts";
 import { type Site, privately } from "./site.ts";
 
-/** Something that git is in the middle of, by the file that says so. */
-const OPERATIONS = [
-  "MERGE_HEAD",
-  "CHERRY_PICK_HEAD",
-  "REVERT_HEAD",
-  "rebase-merge",
-  "rebase-apply",
+/** What git can be in the middle of, by the file that says so. */
+const OPERATIONS: readonly (readonly [file: string, operation: string])[] = [
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["rebase-merge", "rebase"],
+  ["rebase-apply", "rebase"],
 ];
 
 /** What the user's git is in the middle of in this checkout; null when it is in nothing. */
 export function operationInProgress({ repository }: Site): string | null {
-  return OPERATIONS.find((name) => existsSync(`${repository.gitDirectory}/${name}`)) ?? null;
+  const found = OPERATIONS.find(([file]) => existsSync(`${repository.gitDirectory}/${file}`));
+  return found?.[1] ?? null;
 }
 
 /** Paths whose entries in the user's index are not those of the given commit. */

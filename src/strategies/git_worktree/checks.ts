@@ -1,8 +1,8 @@
 import { runTask } from "../../tree/threads/pool.ts";
+import type { UndoCheck } from "../../tree/publish/index.ts";
 import { rollbackError } from "../../tree/strategy/commit-errors.ts";
-import type { RelativePath } from "../../model/byte-path.ts";
-import { displayPath } from "../../model/byte-path.ts";
-import { operationInProgress, overlapping, stagedPaths } from "./checkout-state.ts";
+import { type RelativePath, displayPath, isWithin } from "../../model/byte-path.ts";
+import { dirtyPaths, operationInProgress, overlapping, stagedPaths } from "./checkout-state.ts";
 import type { GitRecord } from "./commit-record.ts";
 import { conflictError, refuseCommit, refuseUndo } from "./failures.ts";
 import { type RawChange, splitZero } from "./git-output.ts";
@@ -20,19 +20,23 @@ type OpenSite = Site & { readonly place: OpenPlace };
 export async function requireTip(git: Git, site: Site, ref: string | null): Promise<string> {
   const head = await readHead(git, site.repository);
   if (head === null || head.ref !== ref) {
-    throw refuseCommit("branchSwitched", `The checkout is no longer on ${ref ?? "a bare commit"}`, {
-      hint: "Switch back and commit again, or roll the sandbox back to start from what is there now.",
+    const now = head === null ? "nothing" : (head.ref ?? "a detached HEAD");
+    const message = `The sandbox was made on ${ref ?? "a detached HEAD"}, and the checkout is now on ${now}`;
+    throw refuseCommit("branchSwitched", message, {
+      hint: "Switch the checkout back and commit again, or roll the sandbox back to start from what is there now.",
     });
   }
   const operation = operationInProgress(site);
   if (operation !== null) {
-    throw refuseCommit("operationInProgress", `git is in the middle of something (${operation})`, {
-      hint: "Finish or abort it in the checkout, then commit again.",
+    throw refuseCommit("operationInProgress", `A ${operation} is in progress in the checkout`, {
+      hint: `Finish it, or give it up with \`git ${operation} --abort\`, then commit again.`,
     });
   }
   const elsewhere = await checkedOutElsewhere(git, site, ref);
   if (elsewhere !== null) {
-    throw refuseCommit("checkedOutElsewhere", `${ref} is also checked out in ${elsewhere}`);
+    throw refuseCommit("checkedOutElsewhere", `${ref} is also checked out in ${elsewhere}`, {
+      hint: "Remove that worktree, or switch it to another branch, then commit again.",
+    });
   }
   return head.commit;
 }
@@ -96,7 +100,8 @@ export async function verifyAfter(
   const head = await readHead(git, site.repository);
   if (head === null || head.ref !== ref || head.commit !== to) throw moved(place, record, head);
   const operation = operationInProgress(site);
-  if (operation !== null) throw refuseUndo(place, "git is in the middle of something", [operation]);
+  if (operation !== null)
+    throw refuseUndo(place, `A ${operation} is in progress in the checkout`, [operation]);
   const elsewhere = await checkedOutElsewhere(git, site, ref);
   if (elsewhere !== null)
     throw refuseUndo(place, `${ref} is also checked out in ${elsewhere}`, [elsewhere]);
@@ -105,10 +110,31 @@ export async function verifyAfter(
     const paths = staged.map(({ path }) => displayPath(path));
     throw refuseUndo(place, `Somebody staged changes of ${paths.join(", ")}`, paths);
   }
-  const check = await runTask("checkUndo", { root: place.root, stage });
+  const check = await checkFiles(git, site, record, raw);
   if (check.status === "undoDataMissing") throw rollbackError("undoDataMissing", place, [], stage);
   if (check.status === "foreignEdits")
     throw rollbackError("foreignEdits", place, check.paths.map(displayPath), stage);
+}
+
+/** Files that git wrote anew with what was committed, as it does when branches are switched, are nobody's edits. */
+async function checkFiles(
+  git: Git,
+  site: OpenSite,
+  { stage, ulid }: GitRecord,
+  raw: readonly RawChange[],
+): Promise<UndoCheck> {
+  const at = { root: site.place.root, stage };
+  const check = await runTask("checkUndo", at);
+  if (check.status !== "foreignEdits") return check;
+  const committed = raw
+    .filter(({ path, after }) => after !== null && check.paths.some((one) => isWithin(path, one)))
+    .map(({ path, after }) => ({ path, before: after, after }));
+  const dirty = await dirtyPaths(git, site, `${ulid}.undo`, committed);
+  const edited = new Set(dirty.map(({ path }) => path));
+  const paths = committed.map(({ path }) => path).filter((path) => !edited.has(path));
+  if (paths.length === 0) return check;
+  await runTask("adoptEntries", { ...at, paths });
+  return runTask("checkUndo", at);
 }
 
 function moved(place: OpenPlace, { ref, to }: GitRecord, head: Head | null): Error {

@@ -62,6 +62,9 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["diff.external", ""],
   ["gc.auto", "0"],
   ["index.sparse", "false"],
+  // git-lfs then takes the large files that are there, asks no server, and leaves the pointers to all others.
+  ["lfs.skipdownloaderrors", "true"],
+  ["lfs.url", "none"],
   ["maintenance.auto", "false"],
   ["protocol.allow", "never"],
   ["submodule.recurse", "false"],

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
-import { inRepository } from "./repository.ts";
+import { type Repository, inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
 /** Settings of a repository that say what its files mean; none of them can name a program. */
@@ -28,6 +29,9 @@ const KEPT = new Set([
   "user.name",
 ]);
 
+/** Where git-lfs keeps the large files, when it is not the usual place. */
+const LARGE_FILES = "lfs.storage";
+
 /** Files of the repository that say what its files mean, and where they are. */
 const INFO = ["exclude", "attributes"];
 
@@ -42,7 +46,7 @@ export async function makePrivateGit(git: Git, site: Site): Promise<void> {
   }
   await writeFile(`${privateGit}/HEAD`, "ref: refs/heads/none\n", { mode: 0o600 });
   const listed = await git.run(["config", "--list", "-z", "--includes"], inRepository(repository));
-  await writeFile(`${privateGit}/config`, configOf(listed, repository.objectFormat), {
+  await writeFile(`${privateGit}/config`, configOf(listed, repository), {
     mode: 0o600,
   });
   for (const name of INFO) {
@@ -52,16 +56,19 @@ export async function makePrivateGit(git: Git, site: Site): Promise<void> {
   await copyIfThere(patterns, `${privateGit}/info/sparse-checkout`);
 }
 
-function configOf(listed: Buffer, objectFormat: string): string {
-  const kept = new Map<string, string>();
+function configOf(listed: Buffer, { objectFormat, commonDirectory }: Repository): string {
+  // A filter of the user's own settings has to find, and leave, large files where the repository has them.
+  const kept = new Map([[LARGE_FILES, "lfs"]]);
   for (const part of splitZero(listed)) {
     const cut = part.indexOf("\n");
     const key = cut < 0 ? part : part.slice(0, cut);
-    if (KEPT.has(key)) kept.set(key, cut < 0 ? "true" : part.slice(cut + 1));
+    const value = cut < 0 ? "true" : Buffer.from(part.slice(cut + 1), "latin1").toString("utf8");
+    if (KEPT.has(key) || key === LARGE_FILES) kept.set(key, value);
   }
+  kept.set(LARGE_FILES, resolve(commonDirectory, kept.get(LARGE_FILES) ?? ""));
   const lines = [...kept].map(([key, value]) => {
     const [section = "", name = ""] = key.split(".");
-    return `[${section}]\n\t${name} = ${quoted(Buffer.from(value, "latin1").toString("utf8"))}\n`;
+    return `[${section}]\n\t${name} = ${quoted(value)}\n`;
   });
   return `[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = ${objectFormat}\n${lines.join("")}`;
 }

@@ -1,10 +1,11 @@
 import { rm } from "node:fs/promises";
 import type { Resolution } from "../../contract/strategy.ts";
-import type { SandboxConflictError } from "../../errors/index.ts";
+import { SandboxConflictError } from "../../errors/index.ts";
 import {
   type BytePath,
   type RelativePath,
   ancestorsOf,
+  displayPath,
   isWithin,
   parentOf,
   toBytePath,
@@ -101,7 +102,7 @@ export async function resolvePaths(
     const conflict = await findConflict();
     const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
     if (conflict === null || wanted.length === 0) return;
-    if (how === "merge") throw conflict;
+    if (how === "merge") throw unmergeable(conflict, wanted);
     if (how === "mine") {
       if (conflict.data.reason !== "merge") throw conflict;
       await keepOwn(git, site, wanted);
@@ -109,6 +110,19 @@ export async function resolvePaths(
     }
     await dropPaths(git, site, raw, selectable(raw, wanted));
   }
+}
+
+function unmergeable(
+  conflict: SandboxConflictError,
+  paths: readonly RelativePath[],
+): SandboxConflictError {
+  if (conflict.data.reason !== "merge") return conflict;
+  const names = paths.map(displayPath).join(", ");
+  return new SandboxConflictError(`The branch changed the same lines of ${names}`, {
+    operation: "resolve",
+    hint: "Bring both together in the sandbox and keep `mine`, or yield with `theirs`.",
+    data: conflict.data,
+  });
 }
 
 /** Remembers that the sandbox's version counts, whatever the branch has there now. */

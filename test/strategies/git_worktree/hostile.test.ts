@@ -1,21 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { OperationTimeoutError, SandboxCommitError } from "../../../src/index.ts";
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { shell } from "../shell.ts";
 import { filesOf, git, makeCheckout, openGit } from "./checkout.ts";
-
-/** Git with a home of the test's own, as a user with global settings has it. */
-function useHome(folder: string, settings: string): void {
-  const before = process.env["HOME"];
-  process.env["HOME"] = join(folder, "home");
-  onTestFinished(() => {
-    if (before === undefined) delete process.env["HOME"];
-    else process.env["HOME"] = before;
-  });
-  shell(folder, `mkdir home; HOME=$PWD/home; export HOME; ${settings}`);
-}
+import { useHome } from "./home.ts";
 
 const HOOKS = [
   "applypatch-msg commit-msg fsmonitor-watchman post-checkout post-commit post-index-change post-merge post-rewrite",

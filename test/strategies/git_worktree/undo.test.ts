@@ -89,3 +89,44 @@ test("takes a commit back beside untouched work that came later, and only that (
   await bench.sandbox.rollback();
   expect(git(root, "status", "--porcelain")).toBe(" M b.txt\nA  s\n?? untracked");
 });
+
+test("a commit is taken back after git wrote its files anew, as when branches are switched (R49, R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  git(root, "branch", "aside");
+  await using bench = await openGit(checkout);
+  shell(await bench.sandbox.getPath(), EDITS);
+  const [files, tip] = [filesOf(root), git(root, "rev-parse", "HEAD")];
+  await bench.sandbox.commit({ message: "kinds" });
+  shell(
+    root,
+    "git switch -q aside; git switch -q main; echo dirty >> a.txt; git checkout -q a.txt",
+  );
+  await bench.sandbox.rollback();
+  expect(git(root, "rev-parse", "main")).toBe(tip);
+  expect(git(root, "status", "--porcelain")).toBe("");
+  expectOracleEqual(files, filesOf(root), { ignore: ["mtimes"] });
+});
+
+test.each([
+  ["a further file in a new folder", "echo own > made/deep/own", "made/deep/own"],
+  ["a removed file of a new folder", "rm made/deep/file", "made/deep/file"],
+  ["rights that somebody gave a file", "chmod 600 a.txt", "a.txt"],
+  ["rights that somebody gave a new folder", "chmod 700 made", "made"],
+])("after switched branches an undo still refuses %s (R50)", async (_name, script, path) => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  git(root, "branch", "aside");
+  await using bench = await openGit(checkout);
+  shell(await bench.sandbox.getPath(), EDITS);
+  await bench.sandbox.commit({ message: "kinds" });
+  shell(root, `git switch -q aside; git switch -q main; git status > /dev/null`);
+  // The undo takes what git wrote for its own here; what comes now is somebody's edit.
+  expect(await bench.sandbox.previewUndo()).toMatchObject({ possible: true });
+  shell(root, script);
+  const edited = filesOf(root);
+  await expect(bench.sandbox.rollback()).rejects.toMatchObject({
+    data: { reason: "foreignEdits", paths: [path] },
+  });
+  expectOracleEqual(edited, filesOf(root));
+});
