@@ -238,3 +238,23 @@ it("no command runs in a plan that is committed, and the error says so of the pl
 function quote(args: readonly string[]): string {
   return args.map((one) => `'${one.replaceAll("'", String.raw`'\''`)}'`).join(" ");
 }
+
+it("an undo is offered after a commit only where it is possible", () => {
+  const home = makeDatabaseHome(JOBS);
+  const rows = coffer(home, [...RUN, "--commit", "--", ...statementsIn(home.database, EDIT)]);
+  expect(rows.stderr).toContain("coffer rollback up");
+  const schema = ["sql", "next", "app.db", "ALTER TABLE jobs ADD COLUMN done INTEGER"];
+  expect(coffer(home, ["open", "next", "-r", "sqlite:./app.db"]).code).toBe(0);
+  expect(coffer(home, schema).code).toBe(0);
+  const committed = coffer(home, ["commit", "next"]);
+  expect(committed.code, committed.stderr).toBe(0);
+  expect(committed.stderr).toContain("app.db cannot be taken back");
+  expect(committed.stderr).not.toContain("coffer rollback");
+});
+
+it("a query without rows says so, and its answer is empty", () => {
+  const home = makeDatabaseHome(JOBS);
+  expect(coffer(home, ["open", "up", "-r", "sqlite:./app.db"]).code).toBe(0);
+  const none = coffer(home, ["sql", "up", "app.db", "SELECT * FROM jobs WHERE id > 9"]);
+  expect(none).toMatchObject({ code: 0, stdout: "", stderr: "No rows.\n" });
+});

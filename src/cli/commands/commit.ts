@@ -6,9 +6,9 @@ import type { ExitCode } from "../exit-codes.ts";
 import { knownPlan, memberOf, openFor } from "../open-plan.ts";
 import { refuseFailures } from "../partial-failure.ts";
 import { withProgress } from "../progress.ts";
-import { quoted } from "../quoted.ts";
 import { countText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
+import { suggestAfterCommit } from "../suggest-after-commit.ts";
 
 /** `coffer commit`: publishes the changes of a plan, all or nothing. */
 export async function commit(call: Call): Promise<ExitCode> {
@@ -57,9 +57,5 @@ function tell(call: Call, report: CommitReport, cleaned: PlanReport | null): voi
   }
   if (report.atomicity === "bestEffort") call.tell("This was best effort, not all or nothing.");
   if (cleaned !== null) return call.tell(`The plan ${printable(planId)} is forgotten.`);
-  const name = quoted(planId);
-  call.suggest(
-    [`coffer rollback ${name}`, "take it back"],
-    [`coffer clean ${name}`, "forget the plan, keep what is committed"],
-  );
+  suggestAfterCommit(call, report);
 }

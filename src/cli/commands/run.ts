@@ -13,6 +13,7 @@ import { renderSummary } from "../render/summary.ts";
 import { namedResources, parseResource } from "../resource-argument.ts";
 import { type Choice, askChoice, canAsk } from "../run/ask.ts";
 import { runEnclosed } from "../run/run-enclosed.ts";
+import { suggestAfterCommit } from "../suggest-after-commit.ts";
 import { showPaged } from "../terminal/pager.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -34,7 +35,7 @@ export async function runCommand(call: Call): Promise<ExitCode> {
   const { ending, report } = await carryOut(call, plan, diff, wanted);
   if (call.json)
     call.answerJson({ planId: plan.id, ...result, ending, digest: diff.digest, report });
-  tellEnding(call, plan.id, ending);
+  tellEnding(call, plan.id, ending, report);
   const committed = report === null ? EXIT.done : exitCodeOfOutcome(report.outcome);
   return result.exitCode === 0 ? committed : result.exitCode;
 }
@@ -130,16 +131,13 @@ async function carryOut(
   return { ending: wanted === "unchanged" ? "unchanged" : "discarded", report: null };
 }
 
-function tellEnding(call: Call, planId: string, ending: Ending): void {
+function tellEnding(call: Call, planId: string, ending: Ending, report: CommitReport | null): void {
   const name = quoted(planId);
   if (ending === "unchanged") return;
   if (ending === "discarded") return call.tell("Discarded; nothing of it is left.");
-  if (ending === "committed") {
+  if (report !== null) {
     call.tell(`Committed as the plan ${printable(planId)}.`);
-    return call.suggest(
-      [`coffer rollback ${name}`, "take it back"],
-      [`coffer clean ${name}`, "forget the plan, keep what is committed"],
-    );
+    return suggestAfterCommit(call, report);
   }
   call.tell(`Kept as the plan ${printable(planId)}:`);
   call.suggest(

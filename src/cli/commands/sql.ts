@@ -34,6 +34,7 @@ export async function runSql(call: Call): Promise<ExitCode> {
     // As the database wrote them: numbers may be larger than those of JavaScript.
     if (call.json) process.stdout.write(`{${names}, "rows": ${rows}}\n`);
     else call.answer(null, (page) => renderTable(cellsOf(rows), page));
+    if (/^\[\s*\]\s*$/.test(rows)) call.tell("No rows.");
     return EXIT.done;
   }
   const work = sandbox.write("script.sql", script, { signal: call.signal });

@@ -106,12 +106,25 @@ async function ask(
       });
     }
     const isUnknown = cause.detail.includes("not a git repository");
+    const top = isUnknown ? await topAbove(git, call) : null;
+    if (top !== null)
+      throw refused(resource, "notRoot", `${resource.location} lies inside the checkout ${top}`, {
+        cause,
+        hint: `Give the whole checkout: ${top}`,
+      });
     const stage = isUnknown ? "notRepository" : "unreadable";
     const message = isUnknown
       ? `${resource.location} is no git repository`
       : `git cannot work with ${resource.location}: ${describeGit(cause)}`;
     throw refused(resource, stage, message, { cause });
   }
+}
+
+/** The checkout that a folder is inside of; null when there is none. */
+async function topAbove(git: Git, { cwd }: GitCall): Promise<string | null> {
+  const call = { ...(cwd !== undefined && { cwd }), accept: [0, 128] };
+  const { exitCode, stdout } = await git.ask(["rev-parse", "--show-toplevel"], call);
+  return exitCode === 0 ? stdout.toString("utf8").replace(/\n$/, "") : null;
 }
 
 /** Refuses a resource before anything was made. */

@@ -19,8 +19,10 @@ const AS_BEFORE = {
 export function asDatabaseError(thrown: unknown, operation: string): unknown {
   if (!(thrown instanceof DriftError)) return thrown;
   const [first] = thrown.conflicts;
+  const end =
+    operation === "commit" ? "nothing was published" : "the sandbox cannot be shown on top of them";
   return new SandboxConflictError(
-    `${thrown.message}: ${namesOf(thrown.conflicts)}; nothing was published`,
+    `${thrown.message}: ${namesOf(thrown.conflicts)}; ${end}`,
     {
       operation,
       hint: "Look at the real rows, then go back to a checkpoint, or roll the sandbox back and run its statements again.",

@@ -11,7 +11,21 @@ export interface RowChange {
 
 /** The path of a table's rows in a diff. */
 export function tablePath({ schema, table }: Pick<RowEffect, "schema" | "table">): string {
-  return `${encodeURIComponent(schema)}.${encodeURIComponent(table)}`;
+  return `${namePart(schema)}.${namePart(table)}`;
+}
+
+/** The name of a row in its path; several columns of a key have commas between them. */
+export function keyPath(key: readonly string[]): string {
+  return key.map(pathPart).join(",");
+}
+
+function namePart(name: string): string {
+  return pathPart(name).replaceAll(".", "%2E");
+}
+
+/** Letters and digits of every language can be read; what means something in a path is written out. */
+function pathPart(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{M}\p{N}!'()*~_.-]+/gu, encodeURIComponent);
 }
 
 /** The path of a row: its table and its primary key, or a digest of the whole row where the table has no key. */
@@ -20,8 +34,7 @@ export function rowPath(
   key: readonly string[] | null,
   row: string | null,
 ): string {
-  const name =
-    key === null ? `@${digest(row ?? "").slice(0, 16)}` : key.map(encodeURIComponent).join(",");
+  const name = key === null ? `@${digest(row ?? "").slice(0, 16)}` : keyPath(key);
   return `${tablePath(effect)}/${name}`;
 }
 

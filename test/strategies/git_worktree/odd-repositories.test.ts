@@ -169,7 +169,8 @@ test("a submodule stays as it is, and edits inside one are refused by name (R58)
 test.each([
   ["a branch without a commit", "git init -q x", "unborn"],
   ["a bare repository", "git init -q --bare x", "bare"],
-  ["a folder inside a checkout", "git init -q .; mkdir x", "notRepository"],
+  ["a folder inside a checkout", "git init -q .; mkdir x", "notRoot"],
+  ["a folder that is no repository", "mkdir x", "notRepository"],
   [
     "refs in a format that git does not know",
     "git init -q x; cd x; git config core.repositoryformatversion 1; git config extensions.refStorage reftable",

@@ -136,6 +136,16 @@ describe("what is recorded", () => {
     expect(ground.sql(`SELECT * FROM ${table}`)).toEqual([]);
   });
 
+  it("names of other languages can be read, and one with a dot leads to its rows", async () => {
+    const ground = makeGround(server, `CREATE TABLE "größe.äpfel" (name text PRIMARY KEY, n int)`);
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("a", `INSERT INTO "größe.äpfel" VALUES ('Ärger v1.2', 1)`);
+    const paths = (await sandbox.diff()).changes.map(({ path }) => path);
+    expect(paths).toEqual(["public.größe%2Eäpfel/Ärger%20v1.2"]);
+    expect(rowsOf(await sandbox.read(paths[0] ?? ""))).toEqual({ name: "Ärger v1.2", n: 1 });
+  });
+
   it("keeps numbers that a sequence handed out from being handed out again", async () => {
     const ground = makeGround(server, "CREATE SCHEMA empty");
     await using cofferdam = await ground.open();

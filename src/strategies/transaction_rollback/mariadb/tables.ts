@@ -178,6 +178,7 @@ function kindOfType(type: string): ColumnKind | null {
 
 function unfitTable(row: TextRow): string | null {
   const type = row["TABLE_TYPE"] ?? "";
+  if (type === "SYSTEM VERSIONED") return "it has system versioning";
   if (type !== "BASE TABLE") return `it is a ${type.toLowerCase()}`;
   const engine = row["ENGINE"] ?? "?";
   return engine === "InnoDB" ? null : `its engine ${engine} has no transactions`;

@@ -3,6 +3,7 @@ import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { failedBy, refused } from "../sql/statement-errors.ts";
 import { classifyStatement } from "./classify-statement.ts";
+import { endOfScript } from "./deferred.ts";
 import { IMAGE_CLAUSES } from "./image-settings.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
 import { CAPTURE_TRIGGER, type Table, tableOf, touchedSince, touchedTables } from "./tables.ts";
@@ -81,6 +82,23 @@ export class Capture {
     // Spares the first, futile run where the tables can be told from the statement.
     for (const oid of await targetTables(this.#session, statement))
       if (!this.#watched.has(oid)) await this.#watch(statement, oid);
+    return this.#record(statement, kind);
+  }
+
+  /**
+   * Lets happen what waits for the end of a transaction and cannot wait for a later script, after the tables of
+   * everything that is in the sandbox. Null when it did nothing.
+   */
+  async end(
+    tables: readonly Pick<RowEffect, "schema" | "table">[],
+  ): Promise<LoggedStatement | null> {
+    const text = await endOfScript(this.#session, tables);
+    if (text === null) return null;
+    const logged = await this.#record({ text, bare: "", position: 0 }, "rows");
+    return logged.effects.length === 0 ? null : logged;
+  }
+
+  async #record(statement: Statement, kind: LoggedStatement["kind"]): Promise<LoggedStatement> {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       await this.#session.run("SAVEPOINT cofferdam_statement");
       const before = await touchedTables(this.#session);

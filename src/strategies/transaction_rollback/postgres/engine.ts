@@ -11,7 +11,8 @@ import type {
   ServerFacts,
 } from "../engine.ts";
 import type { IdlePool } from "../idle-pool.ts";
-import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import type { LoggedStatement, LoggedWrite, RowEffect } from "../log-entry.ts";
+import { tablePath } from "../row-changes.ts";
 import { HeldSessions } from "../sql/held-sessions.ts";
 import type { SessionSource } from "../sql/kept-session.ts";
 import { notEnded, otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
@@ -133,6 +134,9 @@ export class PostgresEngine implements DatabaseEngine {
     const before = await lastNumbers(session);
     const done: LoggedStatement[] = [];
     for (const statement of statements) done.push(await capture.run(statement));
+    const all = [...log.flatMap((write) => write.statements), ...done];
+    const ended = await capture.end(tablesOf(all.flatMap(({ effects }) => effects)));
+    if (ended !== null) done.push(ended);
     const sequences = movedSequences(before, await lastNumbers(session));
     return { statements: done, sequences };
   }
@@ -293,6 +297,11 @@ export class PostgresEngine implements DatabaseEngine {
     if (session.identity === this.#expected) return;
     throw otherDatabase(this.#connection);
   }
+}
+
+/** Each table once. */
+function tablesOf(effects: readonly RowEffect[]): readonly RowEffect[] {
+  return [...new Map(effects.map((effect) => [tablePath(effect), effect])).values()];
 }
 
 /** Waits until nobody can prepare the transaction any more, so that the list tells the truth. */

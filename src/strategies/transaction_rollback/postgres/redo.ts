@@ -10,6 +10,7 @@ import {
   tablesOf,
 } from "../sql/checked-rows.ts";
 import { type EffectRun, kindOf } from "../sql/row-store.ts";
+import { withoutWaiting } from "./deferred.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
 import { catchUp } from "./sequences.ts";
@@ -93,12 +94,13 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
   requireNothingElse(effects, touched);
   if (silenced.length === 0) return;
   // Checks that wait for the end of the transaction would keep the triggers from being switched on again.
-  await session.run("SET CONSTRAINTS ALL IMMEDIATE");
-  for (const table of silenced) {
-    await switchTriggers(session, table, (enabled) =>
-      enabled === "A" ? "ENABLE ALWAYS TRIGGER" : "ENABLE TRIGGER",
-    );
-  }
+  await withoutWaiting(session, silenced, async () => {
+    for (const table of silenced) {
+      await switchTriggers(session, table, (enabled) =>
+        enabled === "A" ? "ENABLE ALWAYS TRIGGER" : "ENABLE TRIGGER",
+      );
+    }
+  });
 }
 
 /** Rows of different statements go together as long as they do not get in each other's way. */

@@ -34,22 +34,25 @@ function commandOf(bare: string): string {
   return /^\w+/.exec(bare)?.[0] ?? bare.slice(0, 1);
 }
 
-/** What the server says against a statement. */
+/** What the server says against a statement; one without words is the end of a script. */
 export function failedBy(
   { bare, position }: Pick<Statement, "bare" | "position">,
   cause: unknown,
   { isLost, sqlState }: { readonly isLost: boolean; readonly sqlState: string | null },
   about = "",
 ): DatabaseError {
-  const command = commandOf(bare);
-  return new DatabaseError(
-    `Statement ${position} (${command}) failed: ${about}${describeThrown(cause)}`,
-    {
-      data: { reason: isLost ? "unreachable" : "failed", position, command, sqlState },
-      hint: "Nothing of the script was kept.",
-      cause,
+  const command = bare === "" ? null : commandOf(bare);
+  const what = command === null ? "The end of the script" : `Statement ${position} (${command})`;
+  return new DatabaseError(`${what} failed: ${about}${describeThrown(cause)}`, {
+    data: {
+      reason: isLost ? "unreachable" : "failed",
+      position: command === null ? null : position,
+      command,
+      sqlState,
     },
-  );
+    hint: "Nothing of the script was kept.",
+    cause,
+  });
 }
 
 /** The error for a read that is not exactly one query. */

@@ -1,6 +1,6 @@
 import type { RowConflict } from "../engine.ts";
 import type { RowEffect } from "../log-entry.ts";
-import { tablePath } from "../row-changes.ts";
+import { keyPath, tablePath } from "../row-changes.ts";
 
 interface NetChange {
   readonly effect: RowEffect;
@@ -78,6 +78,6 @@ function netOf(effects: readonly RowEffect[]): ReadonlyMap<string, NetChange> {
 /** The paths of the row before and after. */
 function rowsOf(effect: RowEffect): readonly [string | null, string | null] {
   const name = (key: readonly string[] | null): string | null =>
-    key && `${tablePath(effect)}/${key.map(encodeURIComponent).join(",")}`;
+    key && `${tablePath(effect)}/${keyPath(key)}`;
   return [name(effect.keyBefore), name(effect.keyAfter)];
 }

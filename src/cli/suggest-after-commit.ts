@@ -1,0 +1,20 @@
+import type { CommitReport } from "../index.ts";
+import type { Call } from "./call.ts";
+import { quoted } from "./quoted.ts";
+import { printable } from "./render/printable.ts";
+
+/** Tells what can be done about a commit; that it can be taken back only where that is so. */
+export function suggestAfterCommit(call: Call, { planId, order, results }: CommitReport): void {
+  const published = order.filter((id) => results[id]?.noop === false);
+  const final = published.filter((id) => results[id]?.undoable.possible === false);
+  for (const id of final) {
+    const why = results[id]?.undoable.by ?? "";
+    call.tell(`${printable(id)} cannot be taken back: ${printable(why)}.`);
+  }
+  const name = quoted(planId);
+  const canUndo = published.length > 0 && final.length === 0;
+  call.suggest(...(canUndo ? [[`coffer rollback ${name}`, "take it back"] as const] : []), [
+    `coffer clean ${name}`,
+    "forget the plan, keep what is committed",
+  ]);
+}

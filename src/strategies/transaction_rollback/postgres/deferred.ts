@@ -1,0 +1,59 @@
+import type { RowEffect } from "../log-entry.ts";
+import type { Session } from "./session.ts";
+import { CAPTURE_TRIGGER } from "./tables.ts";
+
+type TableName = Pick<RowEffect, "schema" | "table">;
+
+/** Names that can be given to SET CONSTRAINTS: it takes all constraints of a name, and none of them may be strict. */
+const NAMES = `SELECT string_agg(name, ', ') AS names FROM (
+  SELECT format('%I.%I', n.nspname, c.conname) AS name
+    FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
+   GROUP BY 1 HAVING bool_and(c.condeferrable) AND bool_or(c.condeferred AND`;
+
+/** Constraints that have checks on the given tables, at either end of a foreign key. */
+const OF_TABLES = `SELECT t.tgconstraint FROM pg_trigger t WHERE t.tgrelid IN (
+  SELECT to_regclass(format('%I.%I', s, r)) FROM unnest($1::text[], $2::text[]) u(s, r))`;
+
+const HAS_TRIGGERS = `EXISTS (SELECT FROM pg_trigger u WHERE u.tgrelid = t.tgrelid AND NOT u.tgisinternal
+  AND u.tgenabled IN ('O', 'A') AND u.tgname <> '${CAPTURE_TRIGGER}')`;
+
+/**
+ * What cannot wait longer than for the end of a script, as a statement; null when there is nothing: triggers of the
+ * user, whose effects are to be recorded, and checks of tables with triggers, which `withoutWaiting` will ask for. Other
+ * foreign keys go on waiting, because a later script may satisfy them.
+ */
+export async function endOfScript(
+  session: Session,
+  tables: readonly TableName[],
+): Promise<string | null> {
+  const checked = `c.contype = 't' OR c.oid IN (${OF_TABLES} AND ${HAS_TRIGGERS})`;
+  return setting(await session.run(`${NAMES} (${checked}))) s`, lists(tables)), "IMMEDIATE");
+}
+
+/**
+ * Lets the checks of these tables that wait for the end of the transaction happen now, works while none is pending, and
+ * lets later ones wait again. Without the latter, rows that refer to each other could not be written afterwards.
+ */
+export async function withoutWaiting(
+  session: Session,
+  tables: readonly TableName[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const found = await session.run(`${NAMES} c.oid IN (${OF_TABLES}))) s`, lists(tables));
+  const [now, later] = [setting(found, "IMMEDIATE"), setting(found, "DEFERRED")];
+  if (now !== null) await session.run(now);
+  await work();
+  if (later !== null) await session.run(later);
+}
+
+function lists(tables: readonly TableName[]): string[][] {
+  return [tables.map(({ schema }) => schema), tables.map(({ table }) => table)];
+}
+
+function setting(
+  [row]: Awaited<ReturnType<Session["run"]>>,
+  how: "IMMEDIATE" | "DEFERRED",
+): string | null {
+  const names = row?.["names"] ?? null;
+  return names === null ? null : `SET CONSTRAINTS ${names} ${how}`;
+}
