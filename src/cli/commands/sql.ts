@@ -15,6 +15,9 @@ import { usageError } from "../usage-error.ts";
 const QUESTION =
   /^\s*(?:(?:--[^\n]*\n|\/\*[\s\S]*?\*\/)\s*)*(?:select|with|values|explain|table|show|describe)\b/i;
 
+/** What servers say to a query that would change rows, by a function or by a statement inside of it. */
+const CHANGES = new Set(["25006", "0A000"]);
+
 /** `coffer sql`: runs SQL in the sandbox of a database. */
 export async function runSql(call: Call): Promise<ExitCode> {
   const script = await scriptOf(call);
@@ -69,8 +72,9 @@ async function rowsOf(
   try {
     return Buffer.from(await sandbox.read(script, { signal })).toString("utf8");
   } catch (error) {
-    const mayChange = error instanceof DatabaseError && error.data.reason !== "failed";
-    if (mayChange && error.data.reason !== "unreachable") return null;
+    if (!(error instanceof DatabaseError)) throw error;
+    const { reason, sqlState } = error.data;
+    if (reason === "failed" ? CHANGES.has(sqlState ?? "") : reason !== "unreachable") return null;
     throw error;
   }
 }

@@ -21,25 +21,22 @@ export function asDatabaseError(thrown: unknown, operation: string): unknown {
   const [first] = thrown.conflicts;
   const end =
     operation === "commit" ? "nothing was published" : "the sandbox cannot be shown on top of them";
-  return new SandboxConflictError(
-    `${thrown.message}: ${namesOf(thrown.conflicts)}; ${end}`,
-    {
-      operation,
-      hint: "Look at the real rows, then go back to a checkpoint, or roll the sandbox back and run its statements again.",
-      cause: thrown.cause,
-      data: {
-        ...AS_BEFORE,
-        failedPath: first?.path ?? null,
-        reason: "rows",
-        conflicts: thrown.conflicts.map(({ base, theirs, ours, ...conflict }) => ({
-          ...conflict,
-          base: contentState(base),
-          theirs: contentState(theirs),
-          ours: contentState(ours),
-        })),
-      },
+  return new SandboxConflictError(`${thrown.message}: ${namesOf(thrown.conflicts)}; ${end}`, {
+    operation,
+    hint: "Look at the real rows, then go back to a checkpoint, or roll the sandbox back and run its statements again.",
+    cause: thrown.cause,
+    data: {
+      ...AS_BEFORE,
+      failedPath: first?.path ?? null,
+      reason: "rows",
+      conflicts: thrown.conflicts.map(({ base, theirs, ours, ...conflict }) => ({
+        ...conflict,
+        base: contentState(base),
+        theirs: contentState(theirs),
+        ours: contentState(ours),
+      })),
     },
-  );
+  });
 }
 
 /** Whatever kept a commit from being prepared; the database is as before. */

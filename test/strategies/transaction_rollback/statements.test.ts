@@ -133,3 +133,32 @@ it("a plan with a database is forked, and the rows of both are conflicts of whic
     real: () => ground.sql("SELECT name FROM items ORDER BY name"),
   });
 });
+
+it("a materialized view is refreshed in the sandbox, and by the commit (R89)", async () => {
+  const view = "CREATE MATERIALIZED VIEW counted AS SELECT count(*) AS n FROM items";
+  const ground = makeGround(server, `${SETUP}; ${view}`);
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  await sandbox.write("two", "INSERT INTO items (name) VALUES ('two')");
+  await sandbox.write("refresh", "REFRESH MATERIALIZED VIEW counted");
+  expect(rowsOf(await sandbox.read("SELECT n FROM counted"))).toEqual([{ n: 2 }]);
+  expect(ground.sql("SELECT n FROM counted")).toEqual(["1"]);
+  await sandbox.commit();
+  expect(ground.sql("SELECT n FROM counted")).toEqual(["2"]);
+});
+
+it("questions that are no query are answered, and change nothing (R96)", async () => {
+  const ground = makeGround(server, SETUP);
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  expect(rowsOf(await sandbox.read("SHOW max_prepared_transactions"))).toEqual([
+    { max_prepared_transactions: "20" },
+  ]);
+  const [plan] = rowsOf(await sandbox.read("EXPLAIN DELETE FROM items")) as [object];
+  expect(plan).toEqual({ "QUERY PLAN": expect.stringContaining("items") as string });
+  await expect(sandbox.read("EXPLAIN ANALYZE DELETE FROM items")).rejects.toMatchObject({
+    code: "DATABASE",
+    data: { sqlState: "25006" },
+  });
+  expect(ground.sql("SELECT count(*) FROM items")).toEqual(["1"]);
+});

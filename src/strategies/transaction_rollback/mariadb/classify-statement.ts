@@ -32,6 +32,18 @@ const REFUSED: readonly RefusalRule[] = [
 
 const ROWS = /^(INSERT|REPLACE|UPDATE|DELETE|SELECT|WITH|VALUES|\()/;
 
+/** Questions about the server; they run nothing. */
+const ALONE = /^(EXPLAIN|SHOW|DESC|DESCRIBE)\b/;
+
+/**
+ * Refuses what a read cannot ask.
+ * @throws DatabaseError (`DATABASE`); nothing was run.
+ */
+export function requireQuestion(statement: Statement): void {
+  if (ALONE.test(statement.bare)) refuseByWords(statement, REFUSED);
+  else requireRowStatement(statement);
+}
+
 /**
  * Refuses what a sandbox cannot take.
  * @throws DatabaseError (`DATABASE`); nothing was run.

@@ -17,7 +17,7 @@ import { splitStatements } from "../sql/split-statements.ts";
 import { notOneQuery, refused } from "../sql/statement-errors.ts";
 import { Capture, failed } from "./capture.ts";
 import { Catalog } from "./catalog.ts";
-import { requireRowStatement } from "./classify-statement.ts";
+import { requireQuestion, requireRowStatement } from "./classify-statement.ts";
 import { MARIADB } from "./lexis.ts";
 import { PreparedTransactions } from "./prepared-transactions.ts";
 import { queryRows } from "./query-rows.ts";
@@ -26,7 +26,8 @@ import { presentKey } from "./row-address.ts";
 import { Session, errorNumberOf } from "./session.ts";
 import type { EffectGroup } from "./triggered-redo.ts";
 
-const QUERY = /^\s*(?:(?:--\s|#)[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|\()/i;
+const QUERY =
+  /^\s*(?:(?:--\s|#)[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|explain|show|desc|describe|\()/i;
 const ACCESS_DENIED = 1227;
 /** The first one is not known to every version. */
 const IDENTITY =
@@ -114,7 +115,7 @@ export class MariadbEngine implements DatabaseEngine {
     if (!QUERY.test(query)) return requireRow(await presentKey(session, query), query);
     const [statement, second] = splitStatements(query, MARIADB);
     if (statement === undefined || second !== undefined) throw notOneQuery();
-    requireRowStatement(statement);
+    requireQuestion(statement);
     await session.be("user");
     try {
       return await queryRows(session, statement);

@@ -108,7 +108,8 @@ export class Capture {
         ({ schema, oid }) => schema !== "pg_catalog" && !this.#watched.has(oid),
       );
       if (kind === "schema") {
-        if (unseen.length > 0) throw refused(statement, "notCaptured", FILLS);
+        if (unseen.some(({ isMaterialized }) => !isMaterialized))
+          throw refused(statement, "notCaptured", FILLS);
         return this.#logged(statement, kind);
       }
       if (touched.some(({ schema }) => schema === "pg_catalog"))

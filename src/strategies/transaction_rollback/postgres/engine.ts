@@ -26,9 +26,12 @@ import { POSTGRES } from "./lexis.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
-import { Session, applicationName, sqlStateOf } from "./session.ts";
+import { Session, type TextRow, applicationName, sqlStateOf } from "./session.ts";
 
-const QUERY = /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|\()/i;
+const QUERY =
+  /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|explain|show|\()/i;
+/** Questions that cannot be part of another one. */
+const ALONE = /^(EXPLAIN|SHOW)\b/;
 const UNDEFINED_OBJECT = "42704";
 const UNIQUE_VIOLATION = "23505";
 /** Where the decisions of transactions stand that could not be prepared. */
@@ -148,6 +151,7 @@ export class PostgresEngine implements DatabaseEngine {
     const [statement, second] = splitStatements(query, POSTGRES);
     if (statement === undefined || second !== undefined) throw notOneQuery();
     try {
+      if (ALONE.test(statement.bare)) return jsonLines(await session.run(statement.text));
       const rows = await session.run(
         `SELECT row_to_json(cofferdam)::text AS row FROM (${statement.text}\n) cofferdam`,
       );
@@ -297,6 +301,10 @@ export class PostgresEngine implements DatabaseEngine {
     if (session.identity === this.#expected) return;
     throw otherDatabase(this.#connection);
   }
+}
+
+function jsonLines(rows: readonly TextRow[]): string {
+  return `[${rows.map((row) => JSON.stringify(row)).join(",\n ")}]\n`;
 }
 
 /** Each table once. */

@@ -69,13 +69,15 @@ export interface Touched {
   readonly schema: string;
   readonly table: string;
   readonly oid: string;
+  /** Made by a query of its own, which is run again instead of changing rows. */
+  readonly isMaterialized: boolean;
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
 }
 
 /** As `pg_stat_xact_all_tables` has it, without what that view adds up besides. */
-const TOUCHED = `SELECT n.nspname AS schemaname, c.relname, c.oid AS relid, x.n_tup_ins, x.n_tup_upd, x.n_tup_del
+const TOUCHED = `SELECT n.nspname AS schemaname, c.relname, c.relkind, c.oid AS relid, x.n_tup_ins, x.n_tup_upd, x.n_tup_del
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL (SELECT
     pg_stat_get_xact_tuples_inserted(c.oid) AS n_tup_ins, pg_stat_get_xact_tuples_updated(c.oid) AS n_tup_upd,
     pg_stat_get_xact_tuples_deleted(c.oid) AS n_tup_del) x
@@ -91,6 +93,7 @@ export async function touchedTables(session: Session): Promise<ReadonlyMap<strin
         schema: row["schemaname"] ?? "",
         table: row["relname"] ?? "",
         oid: row["relid"] ?? "",
+        isMaterialized: row["relkind"] === "m",
         inserted: Number(row["n_tup_ins"]),
         updated: Number(row["n_tup_upd"]),
         deleted: Number(row["n_tup_del"]),

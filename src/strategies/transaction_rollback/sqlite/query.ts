@@ -6,7 +6,7 @@ import { splitStatements } from "./split-statements.ts";
 import { type RowImage, findTable, quoted, sideOf } from "./tables.ts";
 import { encodedSql, jsonOf, valueOfPath } from "./values.ts";
 
-const QUERY = /^(?:SELECT|WITH|VALUES)\b/;
+const QUERY = /^(?:SELECT|WITH|VALUES|EXPLAIN)\b/;
 /** `main.table/key`, as a diff shows it; several columns of a key have commas between them. */
 const ADDRESS = /^main\.([^./]+)\/([^/]*)$/;
 
@@ -16,6 +16,7 @@ export function answer(session: Session, query: string): string {
   if (statement === undefined || !QUERY.test(statement.bare)) return rowAt(session, query);
   if (second !== undefined) throw notOne();
   try {
+    if (statement.bare.startsWith("EXPLAIN")) return explained(session, statement.text);
     // A view knows its columns, and can do nothing but look.
     session.exec(`CREATE TEMP VIEW cofferdam_query AS ${statement.text}`);
     const columns = session.all("SELECT name FROM pragma_table_xinfo('cofferdam_query', 'temp')");
@@ -33,6 +34,22 @@ export function answer(session: Session, query: string): string {
   } catch (cause) {
     throw failed(statement, cause);
   }
+}
+
+/** How SQLite would run a statement; it does not. */
+function explained(session: Session, text: string): string {
+  session.exec("PRAGMA query_only = ON");
+  const rows = session.all(text).map((row) => {
+    const fields = Object.entries(row).map(
+      ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(plain(value))}`,
+    );
+    return `{${fields.join(",")}}`;
+  });
+  return `[${rows.join(",\n ")}]\n`;
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
 }
 
 function rowAt(session: Session, address: string): string {

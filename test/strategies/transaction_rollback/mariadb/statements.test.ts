@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
-import { SHOP, makeGround } from "../fixture.ts";
+import { SHOP, makeGround, rowsOf } from "../fixture.ts";
 import { expectCheckpoints } from "../checkpoints.ts";
 import { expectForks } from "../forks.ts";
 import { MARIADB, runServer } from "../servers.ts";
@@ -141,4 +141,17 @@ it("a plan with a database of MariaDB is forked, and rows of both are conflicts 
     names: "SELECT GROUP_CONCAT(name ORDER BY name) AS names FROM items",
     real: () => ground.sql("SELECT name FROM items ORDER BY name"),
   });
+});
+
+it("questions that are no query are answered, and change nothing (R96)", async () => {
+  const ground = makeGround(on.server, SETUP);
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  expect(rowsOf(await sandbox.read("SHOW TABLES LIKE 'items'"))).toHaveLength(1);
+  expect(rowsOf(await sandbox.read("DESCRIBE items"))).toMatchObject([
+    { Field: "id" },
+    { Field: "name" },
+  ]);
+  expect(rowsOf(await sandbox.read("EXPLAIN DELETE FROM items"))).toHaveLength(1);
+  expect(ground.sql("SELECT name FROM items")).toEqual(["one"]);
 });

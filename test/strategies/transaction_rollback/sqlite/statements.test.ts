@@ -150,3 +150,12 @@ it("of a fork that cannot be made whole nothing is left", async () => {
   expect(readdirSync(folder)).toEqual(before);
   expect(await cofferdam.list("other")).toEqual([]);
 });
+
+it("tells how a statement would be run, without running it (R96)", async () => {
+  const files = makeFiles({ shop: SETUP });
+  await using cofferdam = await files.open();
+  const sandbox = await files.sandbox(cofferdam);
+  const plan = rowsOf(await sandbox.read("EXPLAIN QUERY PLAN DELETE FROM loose"));
+  expect(plan).toMatchObject([{ detail: expect.stringContaining("loose") as string }]);
+  expect(rowsOf(await sandbox.read("SELECT count(*) AS n FROM items"))).toEqual([{ n: 1 }]);
+});
