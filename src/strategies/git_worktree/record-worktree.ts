@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { SandboxCommitError, SandboxConflictError } from "../../errors/index.ts";
-import { type RelativePath, displayPath } from "../../model/byte-path.ts";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { SandboxConflictError } from "../../errors/index.ts";
+import type { RelativePath } from "../../model/byte-path.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import { isPublished } from "../../tree/publish-filter.ts";
 import { copyIndex } from "./copy-index.ts";
-import { SUBMODULE, joinZero, parseRaw, splitZero } from "./git-output.ts";
+import { joinZero, parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { type Site, privately } from "./site.ts";
+import { insideRepository, refuseSubmoduleEdits } from "./submodules.ts";
 
 /** What the worktree holds, as a tree of git. */
 export interface RecordedTree {
@@ -50,7 +51,7 @@ export async function recordWorktree(
     ...(signal !== undefined && { signal }),
   };
   const entries = splitZero(await git.run(["ls-files", "-s", "-z"], call));
-  await refuseSubmoduleEdits(site, entries);
+  await refuseSubmoduleEdits(git, site, entries, name);
   await refuseUnresolved(site, entries);
   const changed = parseRaw(
     await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], call),
@@ -85,19 +86,6 @@ export async function withScratchObjects<T>(
   }
 }
 
-/** The folder of a submodule must be empty: what is in it belongs to another repository, whose settings are not ours. */
-async function refuseSubmoduleEdits(site: Site, entries: readonly string[]): Promise<void> {
-  for (const entry of entries) {
-    if (!entry.startsWith(SUBMODULE)) continue;
-    const path = entry.slice(entry.indexOf("\t") + 1);
-    const folder = Buffer.from(`${site.worktree}/`, "utf8");
-    const found = await readdir(Buffer.concat([folder, Buffer.from(path, "latin1")])).catch(
-      () => [],
-    );
-    if (found.length > 0) throw insideRepository(path);
-  }
-}
-
 /** Merging in the worktree leaves files with both sides in them; those must never be published. */
 async function refuseUnresolved(site: Site, entries: readonly string[]): Promise<void> {
   const unmerged = new Set(
@@ -129,12 +117,3 @@ async function refuseUnresolved(site: Site, entries: readonly string[]): Promise
 }
 
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
-
-function insideRepository(path: string): SandboxCommitError {
-  const name = displayPath(path as RelativePath);
-  return new SandboxCommitError(`${name} is another repository; edits inside it are not taken`, {
-    operation: "commit",
-    hint: "Make the submodule a resource of its own, or empty its folder in the worktree.",
-    data: { ...UNTOUCHED, failedPath: name, reason: "submodule" },
-  });
-}

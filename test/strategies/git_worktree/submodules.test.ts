@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { SandboxCommitError } from "../../../src/index.ts";
+import { shell } from "../shell.ts";
+import type { Bench } from "../subjects.ts";
+import { makeCheckout, openGit } from "./checkout.ts";
+
+/** A sandbox of a repository with a submodule that has one itself, both checked out in the worktree. */
+async function openNested(): Promise<Bench & { readonly root: string; readonly worktree: string }> {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  const allow = "-c protocol.file.allow=always -c user.name=t -c user.email=t@t.invalid";
+  shell(
+    root,
+    `for name in inner lib; do git init -q ../$name; echo l > ../$name/l; echo '*.o' > ../$name/.gitignore
+       git -C ../$name add -A; git -C ../$name ${allow} commit -qm $name; done
+     git -C ../lib ${allow} submodule -q add ../inner deep/inner; git -C ../lib ${allow} commit -qm nested
+     git ${allow} submodule -q add ../lib lib; git commit -qm lib`,
+  );
+  const bench = await openGit(checkout);
+  const worktree = await bench.sandbox.getPath();
+  shell(worktree, `git ${allow} submodule -q update --init --recursive; echo edited > a.txt`);
+  return Object.assign(bench, { root, worktree });
+}
+
+test("submodules that a program checked out in the worktree do not stand in the way (R58)", async () => {
+  await using bench = await openNested();
+  const { root, worktree } = bench;
+  shell(worktree, "echo built > lib/x.o; echo built > lib/deep/inner/y.o");
+  expect((await bench.sandbox.diff()).changes).toMatchObject([{ path: "a.txt" }]);
+  await bench.sandbox.commit();
+  expect(shell(root, "cat a.txt lib/l; git status --porcelain")).toBe("edited\nl\n");
+});
+
+test.each([
+  ["an edit", "echo edit >> lib/l"],
+  ["a staged edit", "echo edit >> lib/l; git -C lib add l; echo l > lib/l"],
+  ["a new file", "echo new > lib/new"],
+  [
+    "another commit",
+    "git -C lib -c user.name=t -c user.email=t@t.invalid commit -q --allow-empty -m more",
+  ],
+  ["an edit in the one inside", "echo edit >> lib/deep/inner/l"],
+  ["a repository of its own", "rm -rf lib; git init -q lib"],
+  ["a link to one", "mv lib ../moved; ln -s ../moved lib"],
+])("%s inside a submodule is refused by its name (R58)", async (_name, script) => {
+  await using bench = await openNested();
+  shell(bench.worktree, script);
+  const attempt = bench.sandbox.commit();
+  await expect(attempt).rejects.toBeInstanceOf(SandboxCommitError);
+  await expect(attempt).rejects.toMatchObject({ data: { reason: "submodule", failedPath: "lib" } });
+  expect(shell(bench.root, "git status --porcelain")).toBe("");
+});
