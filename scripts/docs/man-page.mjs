@@ -15,7 +15,7 @@ export async function manPage(version) {
       "A plan holds sandboxes of several resources, which are committed together or not at all.",
     ),
     text("A RESOURCE is a name from cofferdam.yaml, a path, or [STRATEGY+]TYPE:LOCATION with TYPE"),
-    text("dir, file, mount, git, sqlite, postgres, mysql or a type of the configuration."),
+    text("dir, file, mount, git, sqlite, postgres, mariadb or a type of the configuration."),
     ".SH OPTIONS",
     "Every command takes these.",
     ...GLOBAL_OPTIONS.flatMap(option),

@@ -102,7 +102,7 @@ function createProgram(
     [
       "",
       "A RESOURCE is a name from cofferdam.yaml, a path, or [STRATEGY+]TYPE:LOCATION with TYPE",
-      "dir, file, mount, git, sqlite, postgres, mysql or a type of the configuration.",
+      "dir, file, mount, git, sqlite, postgres, mariadb or a type of the configuration.",
       "",
       "Exit codes (`run`, `exec` and `shell` end with that of their command):",
       ...codes,

@@ -14,6 +14,7 @@ const PATH_TYPES: Readonly<Record<string, string>> = {
 /** Databases by the name of a configured connection, and the schemes that such a connection has. */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ["postgres", "postgresql"],
+  mariadb: ["mariadb", "mysql"],
   mysql: ["mysql", "mariadb"],
 };
 

@@ -123,6 +123,7 @@ test("takes SQL from a file and from the standard input as well", () => {
 test.for([
   ["dirr:./site", "Did you mean dir?"],
   ["postgres:orders", "Add it under connections"],
+  ["mariadb:orders", "for mariadb"],
   ["", "A RESOURCE is"],
 ] as const)(
   "refuses the RESOURCE %j as a wrong call and says what is right",

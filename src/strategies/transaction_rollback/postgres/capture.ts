@@ -10,6 +10,7 @@ import { CAPTURE_TRIGGER, type Table, tableOf, touchedSince, touchedTables } fro
 import { targetTables } from "./target-tables.ts";
 
 const OBJECT_IN_USE = "55006";
+const NO_RIGHT = "42501";
 /** A trigger of one table may touch the next; each round finds more of them. */
 const MOST_ROUNDS = 50;
 
@@ -136,7 +137,8 @@ export class Capture {
     try {
       await this.#install(oid, table);
     } catch (cause) {
-      const error = failed(statement, cause, `the rows of ${table.name} cannot be watched: `);
+      const owned = sqlStateOf(cause) === NO_RIGHT ? ", which takes the owner of the table" : "";
+      const error = failed(statement, cause, `the rows of ${table.name} cannot be watched${owned}: `);
       throw sqlStateOf(cause) === OBJECT_IN_USE ? new UnwatchedError(oid, error) : error;
     }
   }
