@@ -86,7 +86,8 @@ export async function dirtyPaths(
   );
   if (lines.length === 0) return [];
   const index = `${site.folder}/${name}.index`;
-  await rm(index, { force: true });
+  // The lock is that of a git that we started and that was killed.
+  for (const left of [index, `${index}.lock`]) await rm(left, { force: true });
   const call = privately(site, { index, files: site.repository.root });
   try {
     await git.run(["update-index", "-z", "--index-info"], { ...call, input: joinZero(lines) });

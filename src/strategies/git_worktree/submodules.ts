@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { SandboxCommitError } from "../../errors/index.ts";
 import { type RelativePath, displayPath, isTextPath } from "../../model/byte-path.ts";
@@ -96,6 +96,8 @@ async function isUntouched(
   } catch (thrown) {
     if (thrown instanceof GitError || isMissing(thrown)) return false;
     throw thrown;
+  } finally {
+    await rm(index, { force: true });
   }
 }
 

@@ -27,6 +27,7 @@ test("submodules that a program checked out in the worktree do not stand in the 
   const { root, worktree } = bench;
   shell(worktree, "echo built > lib/x.o; echo built > lib/deep/inner/y.o");
   expect((await bench.sandbox.diff()).changes).toMatchObject([{ path: "a.txt" }]);
+  expect(shell(bench.directory, "ls | grep -c index || true")).toBe("0\n");
   await bench.sandbox.commit();
   expect(shell(root, "cat a.txt lib/l; git status --porcelain")).toBe("edited\nl\n");
 });

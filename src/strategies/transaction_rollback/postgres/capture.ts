@@ -138,7 +138,11 @@ export class Capture {
       await this.#install(oid, table);
     } catch (cause) {
       const owned = sqlStateOf(cause) === NO_RIGHT ? ", which takes the owner of the table" : "";
-      const error = failed(statement, cause, `the rows of ${table.name} cannot be watched${owned}: `);
+      const error = failed(
+        statement,
+        cause,
+        `the rows of ${table.name} cannot be watched${owned}: `,
+      );
       throw sqlStateOf(cause) === OBJECT_IN_USE ? new UnwatchedError(oid, error) : error;
     }
   }
