@@ -16,7 +16,7 @@ export function hintFor(error: ErrorJson): string | null {
   const conflict = withCode("SANDBOX_CONFLICT", error);
   if (conflict === null) return error.hint;
   const { conflicts = [], reason } = conflict.data as ConflictData;
-  if (reason === "checkout" || reason === "rows") return conflict.hint;
+  if (reason !== undefined && OWN_HINT.has(reason)) return conflict.hint;
   const paths = conflicts.map(({ path }) => path);
   if (paths[0]?.endsWith(".git/index.lock") === true)
     return "Wait until git has ended there, then commit again.";
@@ -33,6 +33,9 @@ function committedHint({ data, hint }: ErrorJson, plan: string): string | null {
 }
 
 const MOST_NAMED = 3;
+
+/** Conflicts that `coffer resolve` does not settle. */
+const OWN_HINT = new Set(["checkout", "rows", "unresolved"]);
 
 interface ConflictData {
   readonly conflicts?: readonly { readonly path: string }[];

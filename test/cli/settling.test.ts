@@ -188,23 +188,65 @@ test("merges both sides into the sandbox where the resource keeps its base", () 
   expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe(`top\n${text}bottom\n`);
 });
 
-test("points to the checkout, not to resolve, where edits there stand in the way", () => {
+/** A home whose site is a repository, with an open plan, and a way to git in a folder. */
+function openRepository(): { home: Home; git: (folder: string, ...args: string[]) => number } {
   const home = makeHome(FILES);
   rmSync(join(home.project, "site/docs"), { recursive: true });
-  const git = (...args: readonly string[]): void => {
+  const git = (folder: string, ...args: string[]): number => {
     const settings = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
-    const { code, stderr } = run(home, "git", ["-C", "site", ...settings, ...args]);
-    if (code !== 0) throw new Error(stderr);
+    return run(home, "git", ["-C", folder, ...settings, ...args]).code ?? -1;
   };
-  git("init", "-q");
-  git("add", "-A");
-  git("commit", "-qm", "first");
+  git("site", "init", "-q", "-b", "main");
+  git("site", "add", "-A");
+  expect(git("site", "commit", "-qm", "first")).toBe(0);
   open(home, "git:./site");
+  return { home, git };
+}
+
+function hintOf(home: Home, args: readonly string[], code: number): string {
+  return (answerOf(home, args, code) as { error: { hint: string } }).error.hint;
+}
+
+test("says how a conflict with the branch is settled, by commands or by a merge in the worktree", () => {
+  const { home, git } = openRepository();
+  writeFileSync(join(workspace(home), "a.txt"), "ours\n");
+  writeFileSync(join(home.project, "site/a.txt"), "theirs\n");
+  expect(git("site", "commit", "-qam", "theirs")).toBe(0);
+  expect(hintOf(home, ["commit", "try"], 3)).toContain("coffer resolve try a.txt --mine");
+  const unmerged = hintOf(home, ["resolve", "try", "a.txt", "--merge"], 3);
+  expect(unmerged).toContain("coffer shell try");
+  expect(unmerged).not.toContain("--merge");
+  git(workspace(home), "commit", "-qam", "ours");
+  expect(git(workspace(home), "merge", "-q", "main")).toBe(1);
+  for (const command of ["commit", "diff"]) {
+    const hint = hintOf(home, [command, "try"], 3);
+    expect(hint).toContain("conflict markers");
+    expect(hint).not.toContain("coffer diff");
+  }
+});
+
+test("says what is in progress in the checkout, and how to end it", () => {
+  const { home, git } = openRepository();
+  writeFileSync(join(workspace(home), "b.txt"), "ours\n");
+  for (const [branch, text] of [
+    ["other", "other\n"],
+    ["main", "main\n"],
+  ] as const) {
+    git("site", "switch", "-q", ...(branch === "other" ? ["-c"] : []), branch);
+    writeFileSync(join(home.project, "site/a.txt"), text);
+    expect(git("site", "commit", "-qam", branch)).toBe(0);
+  }
+  expect(git("site", "merge", "-q", "other")).toBe(1);
+  expect(hintOf(home, ["commit", "try"], 5)).toContain("git merge --abort");
+});
+
+test("points to the checkout, not to resolve, where edits there stand in the way", () => {
+  const { home } = openRepository();
   writeFileSync(join(workspace(home), "a.txt"), "ours\n");
   writeFileSync(join(home.project, "site/a.txt"), "dirty\n");
-  const { error } = answerOf(home, ["commit", "try"], 3) as { error: { hint: string } };
-  expect(error.hint).toContain("stash");
-  expect(error.hint).not.toContain("resolve");
+  const hint = hintOf(home, ["commit", "try"], 3);
+  expect(hint).toContain("stash");
+  expect(hint).not.toContain("resolve");
 });
 
 test("merges what a command did with what others did to the file after it", () => {

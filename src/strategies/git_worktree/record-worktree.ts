@@ -109,10 +109,16 @@ async function refuseUnresolved(site: Site, entries: readonly string[]): Promise
     theirs: null,
     ours: null,
   }));
-  throw new SandboxConflictError("The merge in the worktree is not resolved yet", {
+  const names = conflicts.map(({ path }) => path).join(", ");
+  throw new SandboxConflictError(`The merge in the worktree is not resolved yet: ${names}`, {
     operation: "commit",
-    hint: "Edit the named files until no conflict markers are left, then commit again.",
-    data: { ...UNTOUCHED, failedPath: conflicts[0]?.path ?? null, conflicts },
+    hint: "Edit the named files until no conflict markers are left, then try again.",
+    data: {
+      ...UNTOUCHED,
+      failedPath: conflicts[0]?.path ?? null,
+      reason: "unresolved",
+      conflicts,
+    },
   });
 }
 

@@ -7,7 +7,7 @@ import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
 import { shell } from "../shell.ts";
 import { filesOf, knownOf } from "./checkout.ts";
-import { expectWhole, interrupt, interruptCreation } from "./interrupted.ts";
+import { ANEW, expectWhole, interrupt, interruptCreation } from "./interrupted.ts";
 
 const MINUTES = 60_000;
 /** Of each part of an operation, unless the run is a whole one. */
@@ -21,12 +21,16 @@ function chosen(points: readonly FaultPoint[]): readonly FaultPoint[] {
   return [...take(points.filter(isReal)), ...take(points.filter((point) => !isReal(point)))];
 }
 
-test.each(["commit", "undoCommit"] as const)(
-  "a %s that is killed at any call is whole after recovery: files, index and branch are all old or all new (R51, R60)",
-  async (operation) => {
+test.each([
+  ["a commit", "commit", "true"],
+  ["an undo", "undoCommit", "true"],
+  ["an undo of files that git wrote anew", "undoCommit", ANEW],
+] as const)(
+  "%s that is killed at any call is whole after recovery: files, index and branch are all old or all new (R51, R60)",
+  async (_name, operation, afterwards) => {
     const endings = new Set<string>();
     const tried = await sweep({
-      prepare: () => interrupt(operation),
+      prepare: () => interrupt(operation, afterwards),
       fault: { signal: "KILL" },
       choose: chosen,
       check: async (interrupted) => {

@@ -34,8 +34,17 @@ interface CheckoutState {
   readonly status: string;
 }
 
-/** Makes a checkout with work of the user in it, and a sandbox that is about to commit or to be undone. */
-export async function interrupt(operation: "commit" | "undoCommit"): Promise<Interrupted> {
+/** Lets git write files of the commit anew, as it does when branches are switched. */
+export const ANEW = "rm -r a.txt n link; git checkout -q a.txt n link";
+
+/**
+ * Makes a checkout with work of the user in it, and a sandbox that is about to commit or to be undone; `afterwards` is
+ * done in the checkout after the commit.
+ */
+export async function interrupt(
+  operation: "commit" | "undoCommit",
+  afterwards = "true",
+): Promise<Interrupted> {
   const checkout = makeCheckout();
   const { root, folder } = checkout;
   shell(root, WORK);
@@ -53,6 +62,7 @@ export async function interrupt(operation: "commit" | "undoCommit"): Promise<Int
   shell(await sandbox.getPath(), OURS);
   // What an undisturbed commit makes of the checkout.
   await sandbox.commit({ message: "edits" });
+  shell(root, afterwards);
   const fresh = stateOf(root);
   if (operation === "commit") {
     await sandbox.undoCommit();
