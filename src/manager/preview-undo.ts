@@ -26,7 +26,7 @@ export function previewUndo(guarded: Guarded, ref: SandboxRef): Promise<UndoPrev
 /** The same for a caller that holds the plan's lock. */
 export async function previewLocked(guarded: Guarded, record: SandboxRecord): Promise<UndoPreview> {
   const { added = [], changed = [], deleted = [] } = record.lastResult ?? {};
-  const obstacle = await obstacleOf(guarded, record);
+  const obstacle = await undoObstacle(guarded, record);
   return {
     possible: obstacle === null,
     isChecked: obstacle !== null || guarded.raw.checkUndo !== undefined,
@@ -37,7 +37,8 @@ export async function previewLocked(guarded: Guarded, record: SandboxRecord): Pr
   };
 }
 
-async function obstacleOf(
+/** What keeps the commit of a sandbox from being taken back; null when nothing is known to. */
+export async function undoObstacle(
   { raw, name }: Guarded,
   { ref, lastResult }: SandboxRecord,
 ): Promise<SandboxError | null> {

@@ -45,8 +45,10 @@ function tell(call: Call, report: CommitReport, cleaned: PlanReport | null): voi
   if (outcome === "committed-pending")
     call.tell(style.notable("Committed; something is still to be finished: run coffer recover."));
   else if (published.length === 0) call.tell("There was nothing to commit.");
-  else
-    call.tell(style.good(`Committed ${countText(published.length, "resource")}, all or nothing:`));
+  else {
+    const how = report.atomicity === "bestEffort" ? "by best effort" : "all or nothing";
+    call.tell(style.good(`Committed ${countText(published.length, "resource")}, ${how}:`));
+  }
   for (const id of published) {
     const { added, changed, deleted, warnings, revision } = results[id]!;
     const counts = `${added.length} added, ${changed.length} changed, ${deleted.length} deleted`;
@@ -55,7 +57,6 @@ function tell(call: Call, report: CommitReport, cleaned: PlanReport | null): voi
     call.tell(`  ${printable(id)}  ${counts}${known}`);
     for (const warning of warnings) call.tell(`    warning: ${printable(warning)}`);
   }
-  if (report.atomicity === "bestEffort") call.tell("This was best effort, not all or nothing.");
   if (cleaned !== null) return call.tell(`The plan ${printable(planId)} is forgotten.`);
   suggestAfterCommit(call, report);
 }

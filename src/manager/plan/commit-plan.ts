@@ -134,7 +134,9 @@ class PlanCommit {
     if (unknown !== undefined)
       throw this.#refused(parts, unknownResource(this.#planId, unknown, "commit"));
     if (promise.blockers.length === 0 || this.#options.bestEffort === true) return;
-    const cause = new AtomicityRefusedError("All or nothing cannot be promised for this plan", {
+    const why = promise.blockers.map((one) => `${one.resourceId}: ${one.why}`).join("; ");
+    const message = `All or nothing cannot be promised for this plan (${why})`;
+    const cause = new AtomicityRefusedError(message, {
       data: { blockers: promise.blockers },
       operation: "commit",
       planId: this.#planId,

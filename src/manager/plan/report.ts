@@ -92,6 +92,7 @@ export function atomicCommitError(report: CommitReport, cause: unknown): AtomicC
 /** What can be done is known best by whoever refused. */
 function hintOf(outcome: PlanOutcome, cause: unknown): string {
   const own = cause instanceof SandboxError ? cause.hint : null;
+  if (outcome === "refused" && own !== null) return `Nothing was tried. ${own}`;
   if (outcome !== "aborted" || own === null) return HINTS[outcome];
   return own.includes("as before")
     ? own

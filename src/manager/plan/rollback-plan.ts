@@ -84,7 +84,13 @@ export function rollbackPlan(
       await undoTogether(engine, undoable, "rollback", options);
       for (const member of undoable.toReversed()) report.succeeded(member);
     } catch (thrown: unknown) {
-      for (const member of undoable.toReversed()) report.failed(member, asRollbackError(thrown));
+      const now = await planMembers(engine, planId);
+      for (const member of undoable.toReversed()) {
+        const record = now.find(({ sandboxId }) => sandboxId === member.sandboxId)?.record;
+        // Taken back apart, before another one failed.
+        if (record?.status === "ROLLED_BACK") report.succeeded(member);
+        else report.failed(member, asRollbackError(thrown));
+      }
     }
     for (const member of topDown(members)) {
       const { status } = member.record;

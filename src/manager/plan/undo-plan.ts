@@ -5,6 +5,7 @@ import type { IntentMember } from "../../journal/transaction-record.ts";
 import type { Engine } from "../engine.ts";
 import { asRollbackError, rollbackError } from "../failures.ts";
 import { undoneCommit } from "../host.ts";
+import { undoObstacle } from "../preview-undo.ts";
 import { moveIfPossible, moveRecord } from "../record-moves.ts";
 import {
   markUndone,
@@ -17,15 +18,16 @@ import { noProgress } from "../transaction-members.ts";
 import { runTransaction } from "../transaction.ts";
 import { inContext } from "../with-sandbox.ts";
 import type { PlanMember } from "./plan-members.ts";
-import { type MemberClass, classOf } from "./plan-promise.ts";
+import { type MemberClass, classOf, promiseOf } from "./plan-promise.ts";
 
 /** Whether the edits stay in the sandboxes, or go as well. */
 export type UndoKind = "undoCommit" | "rollback";
 
 /**
  * Takes the commits of these sandboxes back together: every resource is as before its commit, or every one stays as it
- * is. The members are committed, and given in the order of their commit. The caller holds the plan.
- * @throws SandboxError of the member that stands in the way; nothing has moved then.
+ * is. The members are committed, and given in the order of their commit. The caller holds the plan. Members that could
+ * only be committed apart, by best effort, are taken back apart, after all were looked at.
+ * @throws SandboxError of the member that stands in the way; nothing has moved then, except for members apart.
  */
 export async function undoTogether(
   engine: Engine,
@@ -38,9 +40,27 @@ export async function undoTogether(
   const empty = backwards.filter(({ record }) => record.lastResult?.noop === true);
   const real = backwards.filter(({ record }) => record.lastResult?.noop !== true);
   for (const { guarded, record } of real) await settleLastCommit(guarded, record);
-  if (real.length > 0) await undoReal(engine, real, operation, options);
+  const apart = apartOf(members, real);
+  if (apart.length > 0) for (const member of real) await requireUndo(member);
+  for (const member of apart) await undoReal(engine, [member], operation, options);
+  const together = real.filter((member) => !apart.includes(member));
+  if (together.length > 0) await undoReal(engine, together, operation, options);
   const status = operation === "rollback" ? "ROLLED_BACK" : "ACTIVE";
   for (const { guarded, record } of empty) await undoNothing(guarded, record, status);
+}
+
+/** Only one group can carry a decision; the commit had the same members apart. */
+function apartOf(members: readonly PlanMember[], real: readonly PlanMember[]): PlanMember[] {
+  const blocking = new Set(promiseOf(members).blockers.map(({ sandboxId }) => sandboxId));
+  return real.filter(
+    ({ capabilities, sandboxId }) =>
+      classOf(capabilities) === "deciding" && blocking.has(sandboxId),
+  );
+}
+
+async function requireUndo({ guarded, record }: PlanMember): Promise<void> {
+  const obstacle = await undoObstacle(guarded, record);
+  if (obstacle !== null) throw obstacle;
 }
 
 function refuseIrrevocable({ guarded, record, capabilities }: PlanMember): void {

@@ -173,6 +173,11 @@ describe("a SQLite database in WAL mode", () => {
     expect(trio.state()).toEqual(OLD);
     await plan.commit({ bestEffort: true });
     expect(trio.state()).toEqual(NEW);
+    await plan.undo();
+    expect(trio.state()).toEqual(OLD);
+    await plan.commit({ bestEffort: true });
+    await plan.rollback();
+    expect(trio.state()).toEqual(OLD);
   });
 });
 
