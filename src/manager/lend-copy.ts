@@ -1,5 +1,4 @@
 import type { CommandRequest, HostCommand } from "../contract/enclosed-command.ts";
-import type { SandboxCopy } from "../contract/strategy.ts";
 import type { SandboxAddress, SandboxCopy } from "../contract/strategy.ts";
 import { makePlaceholder, placeholderFor } from "../exec/placeholder.ts";
 import type { ShownSandbox } from "../exec/shown-sandbox.ts";

@@ -9,6 +9,5 @@ export type { Area, Check } from "./area.ts";
 export type { ProgramResult } from "./run-program.ts";
 export type { Snapshot } from "./snapshot.ts";
 export type { ConformanceSession, ConformanceSubject, OutsideAccess } from "./subject.ts";
-export type { ConformanceSession, ConformanceSubject } from "./subject.ts";
 export { databaseAreas, runDatabaseConformance } from "./databases/run-database-conformance.ts";
 export type { DatabaseSession, DatabaseSubject } from "./databases/subject.ts";

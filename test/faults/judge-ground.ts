@@ -50,9 +50,7 @@ export function everythingBelow(folder: string): string {
 /** What a ground without any sandbox consists of, the tree itself left out. */
 const PERMANENT = [
   /^(begun|state|other-device|(other-device\/)?\.cofferdam-\d+)?$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|buckets|databases|decision\.db|done|done\/\w+\.json|area)$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|tx|owners|runs|databases|decision\.db|done|done\/\w+\.json|area)$/,
-  /^state\/(install\.json|areas\.(json|lock)|plans|runs|tx|owners|databases|decision\.db|done|done\/\w+\.json|area)$/,
+  /^state\/(install\.json|areas\.(json|lock)|plans|runs|tx|owners|buckets|databases|decision\.db|done|done\/\w+\.json|area)$/,
   /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
   /^ledger(\/rows\.json)?$|^settings(\/app\.conf)?$/,
   /^(container|overlay|repository|sqlite|sqlite\/rows\.db|cofferdam\.yaml)$/,

@@ -6,17 +6,17 @@ import { systemChanges } from "../src/system-changes.ts";
 
 const REQUEST: CommandRequest = {
   argv: ["make", "--all"],
-  cwd: "/work/site",
+  cwd: "/srv/site",
   environment: {},
   planEnvironment: {},
   terminal: false,
   network: true,
-  folders: [{ location: "/work/site", workspace: "/state/w" }],
+  folders: [{ location: "/srv/site", workspace: "/state/w" }],
 };
 
 function argumentsFor(request: Partial<CommandRequest>, options = {}): string[] {
   const settings = readSettings(options);
-  const names = { name: "c", sandboxId: "s", image: "sha256:1", location: "/work/site" };
+  const names = { name: "c", sandboxId: "s", image: "sha256:1", location: "/srv/site" };
   return createArguments({ ...names, settings, request: { ...REQUEST, ...request } }, ["TERM"]);
 }
 
@@ -37,9 +37,9 @@ describe("the arguments for a container", () => {
   });
 
   it("show a folder with a colon in its name, and refuse what no engine could be told", () => {
-    const folders = [{ location: "/work/a:b", workspace: "/state/w" }];
-    expect(argumentsFor({ folders })).toContain("type=bind,source=/state/w,destination=/work/a:b");
-    const impossible = [{ location: "/work/a:b,c", workspace: "/state/w" }];
+    const folders = [{ location: "/srv/a:b", workspace: "/state/w" }];
+    expect(argumentsFor({ folders })).toContain("type=bind,source=/state/w,destination=/srv/a:b");
+    const impossible = [{ location: "/srv/a:b,c", workspace: "/state/w" }];
     expect(() => argumentsFor({ folders: impossible })).toThrowError(
       expect.objectContaining({ code: "PLATFORM_UNSUPPORTED" }) as Error,
     );
@@ -49,8 +49,8 @@ describe("the arguments for a container", () => {
 describe("what a command changed in a system", () => {
   it("is neither the folders around it nor the places that were made for it", () => {
     const text =
-      "C /etc\nA /etc/tool\nC /etc/hosts\nA /work\nA /work/site\nD /bin/vi\nC /bin\nC /var";
-    expect(systemChanges(text, ["/work/site"])).toEqual({
+      "C /etc\nA /etc/tool\nC /etc/hosts\nA /srv\nA /srv/site\nD /bin/vi\nC /bin\nC /var";
+    expect(systemChanges(text, ["/srv/site"])).toEqual({
       all: 8,
       own: ["/etc/tool", "/bin/vi", "/var"],
     });

@@ -227,7 +227,9 @@ async function runUnenclosed(
     workspaces.push({ location: shown.location, workspace });
   }
   const { exitCode, fixed } = await runInWorkspaces(command, workspaces);
-  const unreached = namesOf(members, ({ shown }) => shown === null || "copy" in shown);
+  const unreached = namesOf(members, ({ shown, address }) =>
+    shown === null ? address === undefined : "copy" in shown,
+  );
   return {
     exitCode,
     fixed,
@@ -252,10 +254,6 @@ async function runSurrounded(
   const folders = foldersToShow(shown, run.folder);
   const end = await runInSurroundings(enclosing, argv, options, folders);
   return { ...end, fixed: [], enclosed: { isEnclosed: true }, outside: null, unreached };
-  const unreached = namesOf(members, ({ shown, address }) =>
-    shown === null ? address === undefined : "copy" in shown,
-  );
-  return { exitCode, fixed, enclosed: { isEnclosed: false, reason }, outside: null, unreached };
 }
 
 /** Copies come last: where they are shown depends on what is around them. */
@@ -282,6 +280,8 @@ async function showFolders(members: readonly PlanMember[]): Promise<ShownMember[
     shown.push({ member, shown: path && !copies ? await showFolder(member) : null });
   }
   return shown;
+}
+
 /** In the order of the plan. */
 function addressesOf(
   members: readonly ShownMember[],
