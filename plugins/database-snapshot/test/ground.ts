@@ -38,9 +38,9 @@ export class Ground {
     writeFileSync(this.config, `${STRATEGY}connections:\n${lines.join("")}`, { mode: 0o600 });
   }
 
-  open(): Promise<Cofferdam> {
+  open(onEvent: (name: string) => void = () => undefined): Promise<Cofferdam> {
     const { stateDirectory, config } = this;
-    return openCofferdam({ stateDirectory, config });
+    return openCofferdam({ stateDirectory, config, onEvent: ({ name }) => onEvent(name) });
   }
 
   /** A plan over the database. */

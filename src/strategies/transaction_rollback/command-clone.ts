@@ -73,6 +73,22 @@ export async function dropClones(database: OpenDatabase, clones: DatabaseClones)
   await clone.note({ aside: [] });
 }
 
+/** As `dropClones`, but where the server does not answer any more, its clones are given up, and that is told. */
+export async function giveClonesUp(
+  database: OpenDatabase,
+  clones: DatabaseClones,
+  host: StrategyHost,
+): Promise<void> {
+  try {
+    await dropClones(database, clones);
+  } catch (thrown) {
+    if (!(thrown instanceof DatabaseError) || thrown.data.reason !== "unreachable") throw thrown;
+    const { shown } = namesOf(database);
+    const { sandboxId } = database.ref;
+    host.emit("sandbox.clonesLeft", { sandboxId, names: `${shown}*` }, "warning");
+  }
+}
+
 async function take(
   database: OpenDatabase,
   clones: DatabaseClones,

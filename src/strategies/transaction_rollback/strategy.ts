@@ -3,6 +3,7 @@ import { createDiffView } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
 import type {
   CallOptions,
+  CleanupOptions,
   CommitOptions,
   ProbeResult,
   SandboxAddress,
@@ -19,7 +20,7 @@ import type { Resource } from "../../model/resource.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
 import type { DatabaseClones } from "./clones.ts";
-import { beginClone, dropClones, dropLent, endClone } from "./command-clone.ts";
+import { beginClone, dropClones, dropLent, endClone, giveClonesUp } from "./command-clone.ts";
 import { beginCopy, endCopy } from "./command-copy.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { DatabaseCommit } from "./database-commit.ts";
@@ -190,13 +191,13 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     return Promise.resolve();
   }
 
-  async cleanup(ref: SandboxRef): Promise<void> {
+  async cleanup(ref: SandboxRef, { force = false }: CleanupOptions = {}): Promise<void> {
     const database = this.#open(ref);
     if (database.place.isThere) {
       if (canPrepare(ref)) await this.#commits.release(database);
       else await this.#deciding.outcome(database);
       const clones = this.#clonesOf(ref);
-      if (clones !== null) await dropClones(database, clones);
+      if (clones !== null) await (force ? giveClonesUp : dropClones)(database, clones, this.host);
     }
     database.place.remove();
     await this.#engines.get(keyOf(ref))?.release();

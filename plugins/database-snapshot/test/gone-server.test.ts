@@ -1,0 +1,21 @@
+import { DatabaseError, SandboxError } from "cofferdam";
+import { expect, it } from "vitest";
+import { PostgresServer } from "../../../test/support/postgres-server.ts";
+import { Ground, psql } from "./ground.ts";
+
+it("frees a plan whose server is gone by force alone, and names the clones that may be left there", async () => {
+  await using server = await PostgresServer.start({ fsync: "off" });
+  const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
+  const events: string[] = [];
+  await using cofferdam = await ground.open((name) => events.push(name));
+  const plan = await ground.plan(cofferdam);
+  // Its clone is kept.
+  const running = ground.run(plan, psql("CREATE TABLE more (id int)"));
+  await expect(running).rejects.toBeInstanceOf(DatabaseError);
+  await server.halt("killed");
+  await expect(plan.sandbox("shop").cleanup()).rejects.toBeInstanceOf(SandboxError);
+  expect(events).not.toContain("sandbox.clonesLeft");
+  await plan.sandbox("shop").cleanup({ force: true });
+  expect(events).toContain("sandbox.clonesLeft");
+  expect(await cofferdam.list()).toEqual([]);
+});
