@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { SandboxConflictError } from "../../index.ts";
-import type { Json, SandboxRef, SandboxStrategy, TransactionPart } from "../../index.ts";
+import type {
+  CommitOptions,
+  Json,
+  SandboxRef,
+  SandboxStrategy,
+  TransactionPart,
+} from "../../index.ts";
 import type { AreaRules } from "../area.ts";
 import { rejectsWith, sameEntries } from "../assertions.ts";
 import { EDITS } from "../edits.ts";
@@ -9,7 +15,7 @@ import { snapshotOf } from "../snapshot.ts";
 import type { Trial } from "../trial.ts";
 
 /** The two-phase calls, bound to one sandbox and one transaction of the check's own making. */
-class Phases {
+export class Phases {
   readonly #raw: Required<SandboxStrategy>;
   readonly #ref: SandboxRef;
   #part: TransactionPart;
@@ -21,8 +27,8 @@ class Phases {
     this.#part = { gid: `coffer1:kit:${ulid}`, ulid, member: 0, kind: "commit", record: null };
   }
 
-  async prepare(): Promise<Json> {
-    const record = await this.#raw.prepare(this.#ref, this.#part);
+  async prepare(options?: CommitOptions): Promise<Json> {
+    const record = await this.#raw.prepare(this.#ref, this.#part, options);
     // What is kept with the intent goes through JSON.
     this.#part = { ...this.#part, record: JSON.parse(JSON.stringify(record)) as Json };
     return record;
