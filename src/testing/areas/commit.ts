@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { SandboxCommitError, SandboxStateError } from "../../index.ts";
-import type { SandboxRef } from "../../index.ts";
 import type { AreaRules } from "../area.ts";
 import { rejectsWith, sameEntries } from "../assertions.ts";
 import { EDITED, EDITS, SETTLE_TIMES } from "../edits.ts";
 import { ISOLATED, WITH_CHECKPOINTS, WITH_PATH, WITH_TREE } from "../needs.ts";
 import { snapshotOf } from "../snapshot.ts";
-import type { Trial } from "../trial.ts";
-import { Phases } from "./two-phase.ts";
+import { refusesToPrepare } from "./two-phase.ts";
 
 /** Making the sandbox's state the real one. */
 export const COMMIT: AreaRules = {
@@ -129,7 +127,7 @@ export const COMMIT: AreaRules = {
         assert.equal(error.data.originalRestored, true);
         sameEntries(await trial.originalIdentities(), before, "the resource after a refusal");
         assert.equal(await trial.status(ref), "ACTIVE");
-        if (trial.capabilities.prepare) await refusesToPrepare(trial, ref, digest);
+        if (trial.capabilities.prepare) await refusesToPrepare(trial.unguarded, ref, digest);
         const reviewed = await trial.strategy.diff(ref);
         await trial.strategy.commit(ref, { expect: reviewed.digest });
         assert.equal(await trial.runOutside("cat b.txt"), "sneaked in\n");
@@ -196,11 +194,4 @@ line' '-rf' '*?[x]' '$HOME' ; do
 
 function inode(identity: string | undefined): string | undefined {
   return identity?.split(" ")[0];
-}
-
-/** The engine has looked before, and between that and `prepare` somebody may have written once more. */
-async function refusesToPrepare(trial: Trial, ref: SandboxRef, digest: string): Promise<void> {
-  const phases = new Phases(trial.unguarded, ref);
-  await rejectsWith(SandboxCommitError, () => phases.prepare({ expect: digest }));
-  await phases.abandon();
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SandboxConflictError } from "../../index.ts";
+import { SandboxCommitError, SandboxConflictError } from "../../index.ts";
 import type {
   CommitOptions,
   Json,
@@ -15,7 +15,7 @@ import { snapshotOf } from "../snapshot.ts";
 import type { Trial } from "../trial.ts";
 
 /** The two-phase calls, bound to one sandbox and one transaction of the check's own making. */
-export class Phases {
+class Phases {
   readonly #raw: Required<SandboxStrategy>;
   readonly #ref: SandboxRef;
   #part: TransactionPart;
@@ -164,4 +164,18 @@ async function editByCalls({ strategy, capabilities }: Trial, ref: SandboxRef): 
   await strategy.write(ref, "a.txt", "alpha\nbeta\ngamma\ndelta\n");
   await strategy.write(ref, "new/file.txt", "new\n");
   if (capabilities.pathCalls) await strategy.remove!(ref, "docs/other.md");
+}
+
+/**
+ * A digest that is no longer the present one is refused by `prepare` too: the engine has looked before, and between the
+ * two somebody may have written once more.
+ */
+export async function refusesToPrepare(
+  raw: SandboxStrategy,
+  ref: SandboxRef,
+  digest: string,
+): Promise<void> {
+  const phases = new Phases(raw, ref);
+  await rejectsWith(SandboxCommitError, () => phases.prepare({ expect: digest }));
+  await phases.abandon();
 }

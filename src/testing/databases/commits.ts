@@ -7,6 +7,7 @@ import {
   type SandboxStrategy,
   type TransactionPart,
 } from "../../index.ts";
+import { refusesToPrepare } from "../areas/two-phase.ts";
 import { rejectsWith } from "../assertions.ts";
 import { TWO_PHASE, UNDOABLE } from "../needs.ts";
 import type { DatabaseRules } from "./rule.ts";
@@ -46,6 +47,7 @@ export const DATABASE_COMMITS: DatabaseRules = {
         const { digest } = await trial.strategy.diff(ref);
         await trial.strategy.write(ref, "more.sql", "DELETE FROM notes WHERE id = 3");
         await rejectsWith(SandboxCommitError, () => trial.strategy.commit(ref, { expect: digest }));
+        if (trial.capabilities(ref).prepare) await refusesToPrepare(trial.unguarded, ref, digest);
         assert.deepEqual(await trial.rows(), FIRST_ROWS);
       },
     },
