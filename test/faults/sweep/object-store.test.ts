@@ -2,18 +2,13 @@ import { afterAll, beforeAll } from "vitest";
 import { CephServer } from "../../support/ceph-server.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { createTempFolder } from "../../support/temp.ts";
+import { definePlanSweeps } from "../define-plan-sweeps.ts";
 import { defineSweep } from "../define-sweep.ts";
 import { bucket } from "../mixed/bucket.ts";
 import { DIRECTORY } from "../mixed/directories.ts";
 import { repository } from "../mixed/repository.ts";
 import { mixedWorld } from "../mixed/world.ts";
-import { planCheckpointShape, planRestoreShape } from "../shapes/plan-checkpoint.ts";
-import {
-  type WorldOfSandboxes,
-  planCleanupShape,
-  planCommitShape,
-  planUndoShape,
-} from "../shapes/plan.ts";
+import { type WorldOfSandboxes, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 
 let server: CephServer | undefined;
 let folder = "";
@@ -30,31 +25,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-defineSweep(
-  "a commit of a directory, a repository and a bucket publishes all or nothing",
-  (template) => planCommitShape(template, world),
-  { sampled: 2, hasChildren: true },
-);
-defineSweep(
-  "an undo of such a commit takes all of it back or nothing",
-  (template) => planUndoShape(template, world),
-  { sampled: 1, hasChildren: true },
-);
-defineSweep(
-  "a checkpoint of such a plan is kept whole or not at all",
-  (template) => planCheckpointShape(template, world),
-  { sampled: 1 },
-);
-defineSweep(
-  "a restore of such a plan brings all back or nothing",
-  (template) => planRestoreShape(template, world),
-  { sampled: 1, hasChildren: true },
-);
-defineSweep(
-  "a clean-up after such a commit can always be finished",
-  (template) => planCleanupShape(template, world),
-  { sampled: 1 },
-);
+definePlanSweeps("a directory, a repository and a bucket", () => world);
 defineSweep(
   "a commit of a bucket alone publishes all or nothing",
   (template) => planCommitShape(template, alone),
