@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startChild } from "../../../test/support/child.ts";
 import { DatabaseProxy } from "../../../test/support/database-proxy.ts";
@@ -109,7 +110,9 @@ it(
         await new Promise((resolve) => left.process.stdout.once("data", resolve));
         left.process.kill("SIGKILL");
         await left.result;
-        return { ground, program, args: argsOf(ground, []), touching: [ground.folder] };
+        // A command's mounts are as many as the machine has at the moment.
+        const sparing = [join(ground.stateDirectory, "runs")];
+        return { ground, program, args: argsOf(ground, []), touching: [ground.folder], sparing };
       },
       fault: { signal: "KILL" },
       choose: samplePoints(6),
