@@ -95,7 +95,7 @@ module.exports = {
     forbid(
       "disk-and-programs",
       "Only the folders named here touch the disk or start programs.",
-      { path: "^src/", pathNot: `^src/(${WITH_DISK}|testing|cli/(demo|scaffold|terminal))/` },
+      { path: "^src/", pathNot: `^src/(${WITH_DISK}|testing|cli/(demo|scaffold|start|terminal))/` },
       { path: "^(node:)?(fs|fs/promises|child_process)$" },
     ),
     forbid(

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const CHANGES = 20;
 const sizes = values.files.split(",").map(Number);
-const program = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const program = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "cofferdam-bench-"));
 const times = new Times();
 const coffer = (...args) => [program, "--state", join(folder, "state"), ...args];

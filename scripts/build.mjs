@@ -37,9 +37,9 @@ async function build() {
   if (!isBundled()) {
     const { bundle } = await import("./bundle.mjs");
     const written = new Set(await bundle(modules, dist));
-    removeFrom(dist, (path) => /\.js(?:\.map)?$/.test(path) && !written.has(path));
+    removeFrom(dist, (path) => /\.c?js(?:\.map)?$/.test(path) && !written.has(path));
     // npm does so only when it links the command for the first time, and a build may write the file anew.
-    chmodSync(join(dist, "cli/main.js"), 0o755);
+    for (const name of ["main.cjs", "main.js"]) chmodSync(join(dist, "cli", name), 0o755);
     writeFileSync(stamp, "");
   }
   return compiled.status ?? 1;
@@ -56,7 +56,7 @@ function isWithoutSource(path) {
 }
 
 function isBundled() {
-  if (!existsSync(stamp) || !existsSync(join(dist, "cli/main.js"))) return false;
+  if (!existsSync(stamp) || !existsSync(join(dist, "cli/main.cjs"))) return false;
   const { mtimeMs } = statSync(stamp);
   // A folder is younger than the stamp as soon as a file has gone.
   const parts = readdirSync(modules, { recursive: true }).map((path) => join(modules, path));

@@ -1,8 +1,10 @@
 // Joins the modules that tsc wrote into few files: reading two hundred small ones took longer than what a command does.
-// Each module keeps a file of its own in dist/, which only names what it exports, so that worker threads, child
-// processes and tests find it where its source is, and there is one copy of everything in a process.
+// They are CommonJS, the only kind whose compiled form Node 20 lets a program keep. Each module keeps a file of its own in
+// dist/, which only names what it exports, so that worker threads, child processes and tests find it where its source
+// is, and there is one copy of everything in a process.
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";
 
@@ -21,8 +23,12 @@ const CHUNKS = {
   testing: ["testing/index"],
   rest: /./,
 };
-/** What is run, not imported, does something as soon as it is loaded: nothing else is in its file. */
-const PROGRAMS = new Set([
+/**
+ * What is run, not imported, does something as soon as it is loaded, and what is loaded before anything else: nothing
+ * else is in its file.
+ */
+const ALONE = new Set([
+  "cli/start/compiled-code",
   "cli/main",
   "exec/show-link",
   "strategies/transaction_rollback/sqlite/worker",
@@ -37,6 +43,18 @@ const HARMLESS = new Set(["THIS_IS_UNDEFINED"]);
 const DISPOSAL = /^var __addDisposableResource = [^]*?^\}\)\(typeof SuppressedError[^]*?^\}\);$/m;
 const DISPOSAL_ID = "\0disposal";
 
+/**
+ * Imports what is not ours. In a file of its own, because code that V8 compiled earlier has no `import()` any more:
+ * see src/cli/start/compiled-code.ts.
+ */
+const IMPORT = "chunks/import.cjs";
+const IMPORT_TEXT = "exports.importModule = (name) => import(name);\n";
+
+/** How a module takes something from a file that is CommonJS. */
+const REQUIRE = `import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
+`;
+
 /** All that is left of a module of types. */
 const ONLY_TYPES = /^export \{\};\s*(\/\/#.*)?$/;
 
@@ -48,7 +66,7 @@ export async function bundle(from, to) {
     .toSorted((a, b) => (a < b ? -1 : 1));
   const fileOf = (name) => join(from, `${name}.js`);
   const nameOf = (id) => relative(from, id).slice(0, -".js".length);
-  const unknown = [...PROGRAMS, ...Object.values(CHUNKS).flat()].filter(
+  const unknown = [...ALONE, ...Object.values(CHUNKS).flat()].filter(
     (name) => typeof name === "string" && !modules.includes(name),
   );
   if (unknown.length > 0) throw new Error(`no module is named ${unknown.join(", ")}`);
@@ -66,14 +84,22 @@ export async function bundle(from, to) {
     },
   });
   let chunkOf;
+  const lazy = new Set();
   const { output } = await built.generate({
-    format: "esm",
+    format: "cjs",
     dir: to,
     sourcemap: true,
     sourcemapExcludeSources: true,
-    chunkFileNames: "chunks/[name].js",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "chunks/[name].cjs",
     hoistTransitiveImports: false,
+    exports: "named",
+    esModule: false,
+    externalLiveBindings: false,
+    freeze: false,
     manualChunks(id, graph) {
+      const info = graph.getModuleInfo(id);
+      for (const one of info.dynamicallyImportedIds) lazy.add(nameOf(one));
       chunkOf ??= assign(full, (name) =>
         graph
           .getModuleInfo(fileOf(name))
@@ -85,9 +111,52 @@ export async function bundle(from, to) {
   });
   await built.close();
   const files = new Map(empty.map((name) => [`${name}.js`, "export {};\n"]));
-  for (const { fileName, code, source } of output) files.set(fileName, code ?? source);
-  for (const [name, text] of files) writeIfNew(join(to, name), text);
+  files.set(IMPORT, IMPORT_TEXT);
+  const [entries, joined] = partition(output, ({ isEntry }) => isEntry);
+  for (const { fileName, code, source } of joined) files.set(fileName, code ?? source);
+  for (const { name, fileName, code, map, exports, modules: own } of entries) {
+    const isAlone = Object.keys(own).length > 0;
+    files.set(`${name}.js`, isAlone ? frontOf(name, code, exports) : exportsOf(name, code));
+    if (isAlone || lazy.has(name)) files.set(fileName, code);
+    if (isAlone) files.set(`${fileName}.map`, map.toString());
+    else files.delete(`${fileName}.map`);
+  }
+  for (const [name, text] of files) writeIfNew(join(to, name), marked(name, text));
   return [...files.keys()];
+}
+
+/** A module for code that is joined with nothing: it runs it, and has its names. */
+function frontOf(name, code, exports) {
+  const [first] = /^(?:#!.*\n)?/.exec(code);
+  const names = exports.length > 0 ? `export const { ${exports.join(", ")} } = ` : "";
+  return `${first}${REQUIRE}${names}require(${JSON.stringify(`./${basename(name)}.cjs`)});\n`;
+}
+
+/** A module that has the names of what is joined elsewhere. */
+function exportsOf(name, code) {
+  const files = new Map();
+  const names = new Map();
+  for (const line of code.split("\n")) {
+    const [, as, path] = /^(?:var (\S+) = )?require\('(\S+)'\);$/.exec(line) ?? [];
+    const [, own, from, theirs] = /^exports\.([\w$]+) = ([\w$]+)\.([\w$]+);$/.exec(line) ?? [];
+    if (as !== undefined) files.set(as, path);
+    else if (own !== undefined) names.set(own, { from, theirs });
+    else if (path === undefined && !/^('use strict';|\/\/#.*)?$/.test(line))
+      throw new Error(`${name} has code of its own: ${line}`);
+  }
+  const lines = [...files].map(([file, path]) => {
+    const taken = [...names].filter(([, { from }]) => from === file);
+    const list = taken.map(([own, { theirs }]) => (own === theirs ? own : `${theirs}: ${own}`));
+    return `export const { ${list.join(", ")} } = require(${JSON.stringify(path)});\n`;
+  });
+  return `${REQUIRE}${lines.join("")}`;
+}
+
+/** Tells one build of a file from another, whoever keeps its compiled form: see src/cli/start/compiled-code.ts. */
+function marked(name, text) {
+  if (!/^chunks\/.*\.cjs$/.test(name)) return text;
+  const build = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return text.replace(/\n(\/\/# sourceMappingURL=\S+\s*)$/, `\n//# build=${build}\n$1`);
 }
 
 function partition(names, isFirst) {
@@ -102,7 +171,7 @@ function assign(modules, importsOf) {
     const reached = new Set(first);
     for (const name of reached) {
       for (const imported of importsOf(name)) reached.add(imported);
-      if (!PROGRAMS.has(name) && !chunkOf.has(name)) chunkOf.set(name, chunk);
+      if (!ALONE.has(name) && !chunkOf.has(name)) chunkOf.set(name, chunk);
     }
   }
   return chunkOf;
@@ -137,16 +206,18 @@ function disposeOnce(nameOf) {
 function shorten() {
   return {
     name: "shorten",
-    renderChunk: (code) =>
-      transform(code, {
-        target: "node20",
-        legalComments: "none",
-        minifyWhitespace: true,
-        minifySyntax: true,
-        // Node shows the whole line of an error that nobody caught.
-        lineLimit: 160,
-        sourcemap: "external",
-      }),
+    renderChunk: (code, { modules }) =>
+      Object.keys(modules).length === 0
+        ? null
+        : transform(code, {
+            target: "node20",
+            legalComments: "none",
+            minifyWhitespace: true,
+            minifySyntax: true,
+            // Node shows the whole line of an error that nobody caught.
+            lineLimit: 160,
+            sourcemap: "external",
+          }),
   };
 }
 
@@ -158,10 +229,17 @@ function keepPlaces(from, to) {
       if (!id.startsWith(from)) return null;
       return { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") };
     },
+    renderDynamicImport({ chunk, targetModuleId }) {
+      if (targetModuleId?.startsWith(from)) return null;
+      const path = relative(dirname(chunk.fileName), IMPORT);
+      const file = path.startsWith(".") ? path : `./${path}`;
+      return { left: `require(${JSON.stringify(file)}).importModule(`, right: ")" };
+    },
     resolveImportMeta(property, { chunkId, moduleId }) {
       if (property !== "url") return null;
       const own = relative(dirname(join(to, chunkId)), join(to, relative(from, moduleId)));
-      return `new URL(${JSON.stringify(own)}, import.meta.url).href`;
+      const file = `require("node:url").pathToFileURL(__filename)`;
+      return `new URL(${JSON.stringify(own)}, ${file}).href`;
     },
   };
 }

@@ -26,7 +26,7 @@ try {
   writeFileSync(join(shop, "prices.txt"), "apples 3\npears 4\n");
   writeFileSync(
     join(bin, "coffer"),
-    `#!/bin/sh\nexec '${process.execPath}' '${join(root, "dist/cli/main.js")}' "$@"\n`,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, "dist/cli/main.cjs")}' "$@"\n`,
   );
   chmodSync(join(bin, "coffer"), 0o755);
   const lines = COMMANDS.flatMap((command) => [

@@ -32,6 +32,8 @@ export async function manPage(version) {
       ["PAGER", "shows diffs on a terminal; less -FRX unless set"],
       ["NO_COLOR", "no colours"],
       ["XDG_STATE_HOME", "holds the state directory unless --state or the configuration says so"],
+      ["XDG_CACHE_HOME", "holds what Node compiled of this program; ~/.cache unless set"],
+      ["NODE_DISABLE_COMPILE_CACHE", "keeps nothing that was compiled"],
     ].flatMap(([name, meaning]) => [".TP", `.B ${name}`, text(meaning)]),
   ];
   return `${lines.join("\n")}\n`;

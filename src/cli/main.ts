@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCommandLine } from "./program.ts";
+import { keepCompiledCode } from "./start/compiled-code.ts";
 
 // Whoever reads the output may stop at any time, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -9,4 +9,12 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // What is said beside the answer is never a reason to stop the work.
 process.stderr.on("error", () => undefined);
 
-process.exitCode = await runCommandLine(process.argv.slice(2));
+async function main(): Promise<void> {
+  const tellCommand = keepCompiledCode();
+  const { runCommandLine } = await import("./program.ts");
+  process.exitCode = await runCommandLine(process.argv.slice(2), tellCommand);
+}
+
+// Until a command says otherwise: one that nothing keeps running any more has not done its work.
+process.exitCode = 1;
+void main();

@@ -10,12 +10,19 @@ import { fail } from "./fail.ts";
 import { Interruption } from "./interruption.ts";
 import { usageError } from "./usage-error.ts";
 
-/** Runs one command line. Commands load what they need when they are called, so that looking at the help is quick. */
-export async function runCommandLine(args: readonly string[]): Promise<ExitCode> {
+/**
+ * Runs one command line, and tells which command it calls. Commands load what they need when they are called, so that
+ * looking at the help is quick.
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  tellCommand: (name: string) => void,
+): Promise<ExitCode> {
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
   const isJson = own.includes("--json");
   let exitCode: ExitCode = EXIT.done;
   const program = createProgram(isJson, commandsFor(args), async (spec, values) => {
+    tellCommand(spec.name);
     exitCode = await runCommand(spec, values);
   });
   try {

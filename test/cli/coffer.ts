@@ -29,6 +29,7 @@ export function makeHome(files: Readonly<Record<string, string>> = { "file.txt":
     HOME: folder,
     TMPDIR: join(folder, "tmp"),
     XDG_STATE_HOME: join(folder, "state"),
+    XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"] ?? join(folder, ".cache"),
     ...coverage(),
   };
   for (const path of [project, env.TMPDIR]) mkdirSync(path);

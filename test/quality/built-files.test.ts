@@ -11,7 +11,7 @@ const FEW = 15;
 
 test("a command reads few files of the package", () => {
   const [state, counts] = [tempFolder(), tempFolder()];
-  execFileSync(process.execPath, [join(dist, "cli/main.js"), "--state", state, "list"], {
+  execFileSync(process.execPath, [join(dist, "cli/main.cjs"), "--state", state, "list"], {
     env: { PATH: process.env["PATH"], NODE_V8_COVERAGE: counts },
     stdio: "ignore",
   });
@@ -19,13 +19,13 @@ test("a command reads few files of the package", () => {
   const text = readFileSync(join(counts, file), "utf8");
   const { result } = JSON.parse(text) as { result: { url: string }[] };
   const own = result.filter(({ url }) => url.startsWith(pathToFileURL(dist).href));
-  expect(own.map(({ url }) => url)).toContain(pathToFileURL(join(dist, "cli/main.js")).href);
+  expect(own.map(({ url }) => url)).toContain(pathToFileURL(join(dist, "cli/main.cjs")).href);
   expect(own.length).toBeLessThan(FEW);
 });
 
 test("loading the joined files does nothing but load them", () => {
-  const names = readdirSync(join(dist, "chunks")).filter((name) => name.endsWith(".js"));
-  expect(names).toContain("engine.js");
+  const names = readdirSync(join(dist, "chunks")).filter((name) => name.endsWith(".cjs"));
+  expect(names).toContain("engine.cjs");
   const lines = names.map((name) => `await import(${JSON.stringify(join(dist, "chunks", name))});`);
   const done = spawnSync(process.execPath, ["--input-type=module", "-e", lines.join("")], {
     encoding: "utf8",

@@ -26,6 +26,8 @@ export function setup(): () => Promise<void> {
     TMPDIR: temp,
     // A test that forgets to name a state directory shows up as a leftover, not in the user's home.
     XDG_STATE_HOME: join(temp, "state-nobody-asked-for"),
+    // Each command would compile itself anew in the home of its test.
+    XDG_CACHE_HOME: join(folder, "cache"),
   });
 
   return async function teardown(): Promise<void> {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { DemoGround } from "./demo-ground.ts";
 
-const PROGRAM = fileURLToPath(new URL("../main.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../main.cjs", import.meta.url));
 const LONGEST_WAIT_MS = 20_000;
 
 /** How a command of the demo ended. */

@@ -16,14 +16,18 @@ let open: Requests["open"][0] | null = null;
 
 // Nobody may be left to hear the answer; what is under way is finished all the same.
 process.stdout.on("error", () => undefined);
-for await (const line of createInterface({ input: process.stdin })) {
-  const answer = await answerTo(line);
-  // One that has announced a commit serves nobody else: its end takes the announcement back.
-  const isLast = !(await letGo()) || open !== null;
-  process.stdout.write(`${JSON.stringify({ ...answer, isLast } satisfies Answer)}\n`);
+void answerAll();
+
+async function answerAll(): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const answer = await answerTo(line);
+    // One that has announced a commit serves nobody else: its end takes the announcement back.
+    const isLast = !(await letGo()) || open !== null;
+    process.stdout.write(`${JSON.stringify({ ...answer, isLast } satisfies Answer)}\n`);
+  }
+  // Whoever asked may be dead, and recovered before this was written: nobody else would look for it again.
+  if (open !== null) await answerTo(JSON.stringify({ kind: "withdraw", about: open }));
 }
-// Whoever asked may be dead, and recovered before this was written: nobody else would look for it again.
-if (open !== null) await answerTo(JSON.stringify({ kind: "withdraw", about: open }));
 
 async function answerTo(line: string): Promise<{ value: unknown } | { thrown: Thrown }> {
   try {
