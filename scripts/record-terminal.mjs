@@ -48,6 +48,8 @@ function inTerminal(command, cwd, bin, home) {
     TERM: "xterm",
     SHELL: "/bin/sh",
     PAGER: "cat",
+    // The folder for it would be in the home that is shown.
+    NODE_DISABLE_COMPILE_CACHE: "1",
   };
   const line = `stty cols ${COLUMNS} rows 40; ${command}`;
   const shown = execFileSync("script", ["-qec", line, "/dev/null"], {
