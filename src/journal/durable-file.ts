@@ -95,8 +95,9 @@ export async function fillFolder(
   folder: string,
   contents: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const [name, content] of Object.entries(contents))
-    await writeDurably(join(folder, name), content);
+  await Promise.all(
+    Object.entries(contents).map(([name, content]) => writeDurably(join(folder, name), content)),
+  );
   await syncFolder(folder);
 }
 

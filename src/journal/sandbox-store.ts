@@ -50,8 +50,8 @@ export class SandboxStore {
     const folder = this.#folder(planId);
     if (this.hasPlan(planId)) return;
     mkdirSync(join(folder, "sandboxes"), { recursive: true, mode: 0o700 });
-    await createRecord(join(folder, "plan.json"), PLAN, { planId });
-    await syncFolder(this.#plans);
+    const plan = createRecord(join(folder, "plan.json"), PLAN, { planId });
+    await Promise.all([plan, syncFolder(this.#plans)]);
   }
 
   /** Begins a plan that appears whole or not at all. */

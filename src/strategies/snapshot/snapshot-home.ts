@@ -32,8 +32,13 @@ export class SnapshotHome {
   async makeFresh({ folder, tree, base }: Pair, place: SandboxPlace): Promise<void> {
     makeFolder(folder);
     await this.#take(place.root, tree, "writable");
-    emptyOwn(tree, place);
-    await this.#take(tree, base, "frozen");
+    // Nobody looks at what the base has of our own folders: the program that freezes it starts meanwhile.
+    const frozen = this.#take(tree, base, "frozen");
+    try {
+      emptyOwn(tree, place);
+    } finally {
+      await frozen;
+    }
   }
 
   /** A copy of a workspace or checkpoint, in a folder that is made for it. */
