@@ -12,6 +12,8 @@ export interface ChangedPaths {
   readonly paths: readonly PathInput[];
   /** The edits at these paths and below them. */
   readonly changes: readonly Change[];
+  /** What stands for another path of the diff in a call. */
+  readonly exact: (path: string) => PathInput;
 }
 
 interface Selection {
@@ -36,8 +38,9 @@ export function changedPaths(
     const wanted = selections.filter((one) => one.resourceId === resourceId);
     const isWanted = ({ path }: Change): boolean =>
       wanted.some((one) => isAtOrBelow(path, one.path));
-    const paths = wanted.map(({ path }) => exactPath(all, path));
-    return { resourceId, paths, changes: all.filter(isWanted) };
+    const exact = (path: string): PathInput => exactPath(all, path);
+    const paths = wanted.map(({ path }) => exact(path));
+    return { resourceId, paths, changes: all.filter(isWanted), exact };
   });
 }
 
@@ -91,10 +94,18 @@ function plain(text: string): string {
     .replace(/^\.$/, "");
 }
 
-/** The exact bytes where the name on the screen is not all of it. */
+/**
+ * The exact bytes where the name on the screen is not all of it.
+ * @throws UsageError when several names look the same there.
+ */
 function exactPath(changes: readonly Change[], path: string): PathInput {
-  const bytes = changes.find((change) => change.path === path)?.pathBytes;
-  return bytes === undefined ? path : Buffer.from(bytes, "hex");
+  const [first, second] = changes.filter((change) => change.path === path);
+  if (second !== undefined)
+    throw usageError(
+      `several changed names look like ${path}: they are no valid text`,
+      "Name the folder that they are in, or give them other names in the sandbox.",
+    );
+  return first?.pathBytes === undefined ? path : Buffer.from(first.pathBytes, "hex");
 }
 
 function unchanged({ plan }: KnownPlan, text: string): SandboxPathError {

@@ -5,11 +5,7 @@ export class PartialFailure extends Error {
   readonly errors: Readonly<Record<string, ErrorJson>>;
 
   constructor(errors: Readonly<Record<string, ErrorJson>>) {
-    super(
-      Object.entries(errors)
-        .map(([id, { message }]) => `${id}: ${message}`)
-        .join("\n"),
-    );
+    super(toldOf(errors).join("\n"));
     this.name = "PartialFailure";
     this.errors = errors;
   }
@@ -19,6 +15,19 @@ export class PartialFailure extends Error {
     const [first] = Object.values(this.errors);
     return { ...first!, message: this.message };
   }
+}
+
+/** A line for each error; the one that stands in the way of all is told once, for its own resource. */
+function toldOf(errors: Readonly<Record<string, ErrorJson>>): string[] {
+  const [[, first] = [], ...others] = Object.entries(errors);
+  const culprit = first?.resourceId ?? null;
+  const isShared =
+    others.length > 0 && others.every(([, { message }]) => message === first?.message);
+  if (isShared && culprit !== null) {
+    const rest = Object.keys(errors).filter((id) => id !== culprit);
+    return [`${culprit}: ${first?.message}`, `with it nothing happened to ${rest.join(", ")}`];
+  }
+  return Object.entries(errors).map(([id, { message }]) => `${id}: ${message}`);
 }
 
 /** Throws when a report tells of failures. */

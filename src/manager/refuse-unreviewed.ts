@@ -14,9 +14,13 @@ export async function refuseUnreviewed(
 ): Promise<void> {
   if (expect === undefined) return;
   const { digest } = await raw.diff(ref, options);
-  if (digest === expect) return;
-  const message = "The sandbox changed after it was reviewed; nothing was published";
-  throw new SandboxCommitError(message, {
+  if (digest !== expect) throw unreviewed("sandbox");
+}
+
+/** The error of such a commit. */
+export function unreviewed(what: "sandbox" | "plan"): SandboxCommitError {
+  const message = `The ${what} changed after it was reviewed; nothing was published`;
+  return new SandboxCommitError(message, {
     operation: "commit",
     hint: "Look at the diff again and commit with its digest.",
     data: {

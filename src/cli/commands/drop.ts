@@ -16,8 +16,8 @@ export async function drop(call: Call): Promise<ExitCode> {
   const { signal } = call;
   const diff = await plan.diff({ signal });
   const wanted = changedPaths(known, diff, call.texts("path"));
-  for (const { resourceId, paths, changes } of wanted) {
-    const both = [...paths, ...otherEnds(changes)];
+  for (const { resourceId, paths, changes, exact } of wanted) {
+    const both = [...paths, ...otherEnds(changes).map(exact)];
     await withProgress(call, "Taking back", plan.drop(resourceId, both, { signal }));
   }
   const dropped = wanted.flatMap(({ resourceId, changes }) =>

@@ -28,8 +28,10 @@ export async function showLog(call: Call): Promise<ExitCode> {
   await using cofferdam = await openFor(call, { looking: true });
   const entries = (await cofferdam.history()).toReversed().map(entryOf);
   call.answer(entries, (page) => entries.flatMap((entry) => render(entry, page)));
-  const last = entries.find(({ kind, outcome }) => kind === "commit" && outcome === "committed");
   if (entries.length === 0) call.tell("Nothing was committed yet.");
+  // Others were taken back since, or are forgotten.
+  const committed = (await cofferdam.list()).filter(({ status }) => status === "COMMITTED");
+  const last = entries.find(({ planId }) => committed.some(({ ref }) => ref.planId === planId));
   if (last?.planId != null)
     call.suggest([`coffer rollback ${quoted(last.planId)} --dry-run`, "what an undo would do"]);
   return EXIT.done;

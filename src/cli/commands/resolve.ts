@@ -1,3 +1,4 @@
+import { SandboxPathError } from "../../light.ts";
 import type { Call } from "../call.ts";
 import { changedPaths } from "../changed-paths.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -29,16 +30,43 @@ export async function resolveConflicts(call: Call): Promise<ExitCode> {
   const wanted = changedPaths(known, await plan.diff({ signal }), texts);
   for (const { resourceId, paths } of wanted)
     await withProgress(call, "Settling", plan.resolve(resourceId, paths, how, { signal }));
-  const resolved = wanted.map(({ resourceId, changes }) => ({
-    resourceId,
-    paths: changes.map(({ path }) => path),
-  }));
+  const name = quoted(plan.id);
+  const after = how === "theirs" ? await plan.diff({ signal }) : null;
+  const edited = (id: string): string[] =>
+    after?.resources[id]?.changes.map(({ path }) => path) ?? [];
+  const all = wanted.map(({ resourceId, changes }) => {
+    const paths = changes.map(({ path }) => path);
+    const kept = paths.filter((path) => edited(resourceId).includes(path));
+    return { resourceId, paths: paths.filter((path) => !kept.includes(path)), kept };
+  });
+  const kept = all.flatMap((one) => one.kept);
+  if (kept.length > 0 && all.every(({ paths }) => paths.length === 0))
+    throw noConflict(plan.id, texts);
+  const resolved = all.map(({ resourceId, paths }) => ({ resourceId, paths }));
   if (call.json) call.answerJson({ planId: plan.id, how, resolved });
   call.tell(`${TOLD[how]}: ${printable(texts.join(" "))}.`);
-  const name = quoted(plan.id);
+  if (kept.length > 0)
+    call.tell(`Nobody else changed the same there, so these edits stay: ${namesOf(kept)}.`);
   call.suggest(
     ...(how === "merge" ? [[`coffer diff ${name}`, "look at the merge"] as const] : []),
     [`coffer commit ${name}`, "publish it, all or nothing"],
   );
   return EXIT.done;
+}
+
+const SHOWN = 5;
+
+function namesOf(paths: readonly string[]): string {
+  const names = paths.slice(0, SHOWN).map(printable);
+  return `${names.join(", ")}${paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ""}`;
+}
+
+function noConflict(planId: string, texts: readonly string[]): SandboxPathError {
+  const path = texts.join(" ");
+  return new SandboxPathError(`Nobody else changed the same at ${path}: your edits stay`, {
+    data: { path, reason: "unchanged" },
+    operation: "resolve",
+    planId,
+    hint: `\`coffer drop ${quoted(planId)} ${texts.map(quoted).join(" ")}\` takes them back.`,
+  });
 }

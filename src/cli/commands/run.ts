@@ -144,6 +144,6 @@ function tellEnding(call: Call, planId: string, ending: Ending, report: CommitRe
     [`coffer diff ${name}`, "see every change"],
     [`coffer commit ${name}`, "publish it, all or nothing"],
     [`coffer rollback ${name}`, "discard the edits"],
-    [`coffer clean ${name}`, "forget the plan"],
+    [`coffer clean ${name} --force`, "forget the plan and its edits"],
   );
 }

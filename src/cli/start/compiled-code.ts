@@ -58,7 +58,7 @@ function ownFolder(): string | null {
     const home = isAbsolute(given) ? given : join(homedir(), ".cache");
     const folder = join(home, "cofferdam");
     const found = statSync(folder, { throwIfNoEntry: false });
-    if (found !== undefined) return isOwn(found) && (found.mode & 0o022) === 0 ? folder : null;
+    if (found !== undefined) return found.isDirectory() && isPrivate(found) ? folder : null;
     // Not in the home of another user, whom root may stand in for.
     if (!isOwn(statSync(home, { throwIfNoEntry: false }) ?? statSync(dirname(home)))) return null;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -70,6 +70,10 @@ function ownFolder(): string | null {
 
 function isOwn({ uid }: { readonly uid: number }): boolean {
   return uid === process.geteuid?.();
+}
+
+function isPrivate(found: { readonly uid: number; readonly mode: number }): boolean {
+  return isOwn(found) && (found.mode & 0o022) === 0;
 }
 
 function keepIn(folder: string): (command: string) => void {
@@ -140,18 +144,25 @@ function write({ file, script, commands }: Kept, command: string): void {
     }
     renameSync(unfinished, file);
   } catch {
-    rmSync(unfinished, { force: true });
+    // There is no room, or no folder any more: the next command compiles again.
+    forget(unfinished);
   }
 }
 
 /** Removes what earlier versions left. */
 function forgetOld(folder: string): void {
   try {
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name);
-      if (Date.now() - statSync(path).mtimeMs > OLD) rmSync(path, { force: true, recursive: true });
-    }
+    const paths = readdirSync(folder).map((name) => join(folder, name));
+    for (const path of paths) if (Date.now() - statSync(path).mtimeMs > OLD) forget(path);
   } catch {
     // Another command removes them as well.
+  }
+}
+
+function forget(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It stays for a later one.
   }
 }

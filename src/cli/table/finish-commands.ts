@@ -41,7 +41,7 @@ export const FINISH_COMMANDS: readonly CommandSpec[] = [
     group: GROUP,
     arguments: [{ ...PLAN, isOptional: true }],
     options: [
-      { flags: "--force", description: "also with edits that are not committed, or undo data" },
+      { flags: "--force", description: "also with edits that are not committed" },
       { flags: "--abandoned", description: "all plans that nobody keeps and nobody works on" },
       { flags: "--list", description: "only list the plans with the disk space each holds" },
     ],

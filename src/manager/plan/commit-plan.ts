@@ -15,6 +15,7 @@ import { holdSignals } from "../hold-signals.ts";
 import { notNow } from "../known-record.ts";
 import { withQuietPlan } from "../plan-lock.ts";
 import { moveIfPossible, moveRecord } from "../record-moves.ts";
+import { unreviewed } from "../refuse-unreviewed.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
 import { runTransaction } from "../transaction.ts";
 import { type Member, type MemberProgress, noProgress } from "../transaction-members.ts";
@@ -258,7 +259,7 @@ class PlanCommit {
       digests.set(resourceId, (await guarded.raw.diff(record.ref)).digest);
     }
     if (planDigest(digests) === expect) return digests;
-    throw asCommitError(new Error("the plan changed after it was reviewed"), true);
+    throw unreviewed("plan");
   }
 
   /** Marks every sandbox durably before anything is done with the first. */

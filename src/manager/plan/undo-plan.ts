@@ -90,7 +90,10 @@ async function undoReal(
     }));
     await runTransaction(engine, { ulid, kind: "undo", planId, members: parts, options, progress });
   } catch (thrown) {
-    await settleFailure(engine, begun, ulid, thrown);
+    const failed = begun[progress.failedAt ?? -1];
+    const error = asRollbackError(thrown);
+    const known = failed === undefined ? error : inContext(error, failed.record.ref);
+    await settleFailure(engine, begun, ulid, known);
   }
   const isInPlace = progress.failedAt === null;
   for (const { guarded, record } of begun) await refusePending(guarded, record, isInPlace);
@@ -140,17 +143,16 @@ async function settleFailure(
   engine: Engine,
   begun: readonly PlanMember[],
   ulid: string,
-  thrown: unknown,
+  error: SandboxError,
 ): Promise<void> {
   if (engine.log.outcomeOf(ulid)?.outcome === "committed") return;
-  const error = asRollbackError(thrown);
   const isSettled = !engine.log.isRunning(ulid);
   for (const { record } of begun) {
     if (isSettled) await stayCommitted(engine, record, error);
     else await moveIfPossible(engine, record, "ERRORED", { lastError: error.toJSON() });
   }
   const planId = begun[0]!.record.ref.planId;
-  engine.emit("plan.undoFailed", { planId, reason: describeThrown(thrown) }, "warning");
+  engine.emit("plan.undoFailed", { planId, reason: describeThrown(error) }, "warning");
   throw error;
 }
 

@@ -4,6 +4,7 @@ import { sameEntries } from "../assertions.ts";
 import { EDITED, EDITS } from "../edits.ts";
 import { WITH_PATH } from "../needs.ts";
 import { SAMPLE_TREE } from "../sample-tree.ts";
+import { octal } from "../octal.ts";
 
 /** What a commit would do, told without doing anything. */
 export const DIFF: AreaRules = {
@@ -59,7 +60,7 @@ export const DIFF: AreaRules = {
         const { changes } = await trial.strategy.diff(ref);
         const sides = new Map(changes.map(({ path, before, after }) => [path, { before, after }]));
         const { before: mode, after: newMode } = sides.get("private") ?? {};
-        assert.deepEqual([mode?.mode, newMode?.mode], [0o600, 0o640]);
+        assert.deepEqual([octal(mode?.mode), octal(newMode?.mode)], ["600", "640"]);
         const link = sides.get("link");
         assert.deepEqual([link?.before?.target, link?.after?.target], ["a.txt", "docs"]);
         const deep = sides.get("deep");

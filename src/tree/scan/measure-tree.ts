@@ -1,6 +1,11 @@
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { joinPath } from "../../model/byte-path.ts";
-import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
+import {
+  DirectoryScanner,
+  MODE,
+  StatBuffer,
+  throwUnlessErrno,
+} from "../../platform/native/index.ts";
 import { withFolder, withRoot } from "./open-directory.ts";
 
 /** A tree whose size is asked for. */
@@ -22,7 +27,7 @@ export function measureTree({ root, only, exclude }: MeasureRequest): number {
     const pending = ["" as RelativePath];
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       const here = folder;
-      withFolder(rootFd, here, (fd) => {
+      readable(rootFd, here, (fd) => {
         scanner.open(fd);
         while (scanner.next()) {
           const path = joinPath(here, scanner.name);
@@ -38,4 +43,13 @@ export function measureTree({ root, only, exclude }: MeasureRequest): number {
     }
     return bytes;
   });
+}
+
+/** Leaves out what this user may not look into, such as what an overlay of a user namespace keeps for itself. */
+function readable(rootFd: number, path: RelativePath, work: (fd: number) => void): void {
+  try {
+    withFolder(rootFd, path, work);
+  } catch (error) {
+    throwUnlessErrno(error, "EACCES");
+  }
 }
