@@ -19,7 +19,7 @@ export function clonedPostgres(server: PostgresServer, port: number): WorldMembe
   const edits = editsOf({ canDefer: true });
   return {
     ...member,
-    id: "database",
+    id: "cloned database",
     configuration: CONFIGURATION,
     resource: (ground) => ({
       ...member.resource(ground),
