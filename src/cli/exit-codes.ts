@@ -37,6 +37,7 @@ interface CodedError {
 const BY_CODE: Readonly<Record<string, ExitCode>> = {
   SANDBOX_CONFLICT: EXIT.conflict,
   ATOMICITY_REFUSED: EXIT.refused,
+  UNSUPPORTED_STRATEGY: EXIT.refused,
   PLAN_BUSY: EXIT.busy,
   USAGE: EXIT.usage,
 };

@@ -10,6 +10,8 @@ export function hintFor(error: ErrorJson): string | null {
     return `\`coffer checkpoints ${plan}\` lists them.`;
   if (code === "SANDBOX_STATE" && (data as { readonly attempted?: string }).attempted === "run")
     return committedHint(error, plan);
+  if (code === "UNSUPPORTED_STRATEGY" && SINGLE_EDITS.has(error.operation ?? ""))
+    return `\`coffer restore ${plan} CHECKPOINT\` takes all of it back to a kept state; rows can be changed with \`coffer sql\`.`;
   const setting = refusingSettingOf(error);
   if (setting !== null)
     return `Change it in the sandbox (\`coffer shell ${plan}\`), or say what may be published in cofferdam.yaml (${setting}), then commit again.`;
@@ -33,6 +35,9 @@ function committedHint({ data, hint }: ErrorJson, plan: string): string | null {
 }
 
 const MOST_NAMED = 3;
+
+/** What works on paths, which not every strategy has. */
+const SINGLE_EDITS = new Set(["drop", "resolve"]);
 
 /** Conflicts that `coffer resolve` does not settle. */
 const OWN_HINT = new Set(["checkout", "rows", "unresolved"]);

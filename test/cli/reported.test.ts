@@ -142,3 +142,13 @@ test("a command that is not there is told in the name of coffer", () => {
   expect(done.code).toBe(127);
   expect(done.stderr).toMatch(/^coffer: .*no-such-command/m);
 });
+
+test("taking a single row back is refused with what works instead", () => {
+  const home = makeHome();
+  makeDatabase(join(home.project, "app.db"));
+  answerOf(home, ["open", "try", "-r", "sqlite:./app.db"]);
+  answerOf(home, ["sql", "try", "app.db", "UPDATE jobs SET name = 'two' WHERE id = 1"]);
+  const done = coffer(home, ["drop", "try", "main.jobs/1"]);
+  expect(done).toMatchObject({ code: 4, stdout: "" });
+  expect(done.stderr).toContain("coffer restore try CHECKPOINT");
+});

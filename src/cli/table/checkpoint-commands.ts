@@ -46,7 +46,8 @@ export const CHECKPOINT_COMMANDS: readonly CommandSpec[] = [
     summary: "take single edits of a plan back, and keep the rest",
     details:
       "The sandbox has there what the real resource has now, or for git the commit that it started from. " +
-      "A folder means everything below it, and one end of a rename means both. Checkpoints keep what they have.",
+      "A folder means everything below it, and one end of a rename means both. Checkpoints keep what they have. " +
+      "A database has no single edits to take back: restore a checkpoint, or change its rows with coffer sql.",
     examples: [
       ["coffer drop try package-lock.json", "accept everything else"],
       ["coffer drop try site:src/old api:README.md", "in two resources"],
