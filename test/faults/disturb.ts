@@ -2,6 +2,7 @@ import {
   type Fault,
   type FaultPoint,
   type FaultedRun,
+  aimAgain,
   faultPoints,
   runWithFault,
 } from "../support/faults.ts";
@@ -52,7 +53,7 @@ export async function disturb(
   const violations: string[] = [];
   let fired = 0;
   for (const trial of trials) {
-    const found = await tryPoint(shape, trial);
+    const found = await tryPoint(shape, trial, points.at(-1)?.at ?? 0);
     fired += found.fired ? 1 : 0;
     if ("ending" in found) endings.push(found.ending);
     else violations.push(found.violation);
@@ -89,19 +90,21 @@ type Found =
   | { readonly fired: boolean; readonly ending: Ending }
   | { readonly fired: boolean; readonly violation: string };
 
-async function tryPoint(shape: Shape, trial: Trial): Promise<Found> {
+async function tryPoint(shape: Shape, trial: Trial, listed: number): Promise<Found> {
   const { point, fault } = trial;
   let run: FaultedRun | undefined;
+  let aim = point;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const { ground, operation } = await arrange(shape);
     try {
-      run = await runWithFault(tracedProgram(ground, operation), point, fault);
+      run = await runWithFault(tracedProgram(ground, operation), aim, fault);
       if (run.fired)
         return { fired: true, ending: await judge(shape, { ground, operation }, run, fault) };
+      aim = aimAgain(point, listed, run) ?? point;
     } catch (error) {
       return {
         fired: run?.fired === true,
-        violation: describeViolation(trial, ground, run, error),
+        violation: describeViolation({ point: aim, fault }, ground, run, error),
       };
     } finally {
       removeFolder(ground.folder);

@@ -49,3 +49,24 @@ it("stops when the check does not like what is left", async () => {
   });
   await expect(swept).rejects.toBe(disliked);
 });
+
+it("aims anew, counted from the end, at a call that a shorter run never made", async () => {
+  let count = 5;
+  const left: string[][] = [];
+  const tried = await sweep({
+    prepare: () => {
+      const folder = tempFolder();
+      const program = new URL("./programs/make-folders.ts", import.meta.url);
+      const args = [folder, String(count)];
+      count = 3;
+      return { program, args, touching: [folder], folder };
+    },
+    fault: { signal: "KILL" },
+    choose: (points) => points.slice(-2),
+    check: ({ folder }) => {
+      left.push(readdirSync(folder));
+    },
+  });
+  expect(tried.map(({ at }) => at)).toEqual([2, 3]);
+  expect(left).toEqual([["1"], ["1", "2"]]);
+});

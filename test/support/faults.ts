@@ -86,6 +86,18 @@ export function runWithFault(
   return runTraced(traced, { at: point.at, ...resultOf(fault) });
 }
 
+/**
+ * The same call in a program that did not come as far: it made fewer calls than were listed, so it is counted from the
+ * end, where a call that was missed always lies.
+ */
+export function aimAgain(
+  { at }: Pick<FaultPoint, "at">,
+  listed: number,
+  { points }: Pick<FaultedRun, "points">,
+): FaultPoint | undefined {
+  return points[Math.max(0, points.length - 1 - (listed - at))];
+}
+
 /** Runs the program without some of its calls, which seem to succeed. */
 export function runWithout(
   traced: TracedProgram,

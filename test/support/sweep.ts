@@ -1,4 +1,5 @@
 import {
+  aimAgain,
   faultPoints,
   runWithFault,
   type Fault,
@@ -22,7 +23,7 @@ const ATTEMPTS = 4;
 
 /**
  * Disturbs the operation at each point and checks what is left. Returns the points that were tried.
- * One that is missed four times, because the program does not always do the same, is an error.
+ * One that is missed, because the program does not always do the same, is aimed at anew; four times, and it is an error.
  */
 export async function sweep<Prepared extends TracedProgram>(
   options: Sweep<Prepared>,
@@ -30,21 +31,26 @@ export async function sweep<Prepared extends TracedProgram>(
   const points = await faultPoints(await options.prepare());
   if (points.length === 0) throw new Error("the program changes nothing in the folders");
   const chosen = options.choose?.(points) ?? points;
+  const tried: FaultPoint[] = [];
   for (const point of chosen) {
-    const { prepared, run } = await hit(options, point);
-    await options.check(prepared, run, point);
+    const { prepared, run, hitPoint } = await hit(options, point, points.length);
+    await options.check(prepared, run, hitPoint);
+    tried.push(hitPoint);
   }
-  return [...chosen];
+  return tried;
 }
 
 async function hit<Prepared extends TracedProgram>(
   options: Sweep<Prepared>,
   point: FaultPoint,
-): Promise<{ prepared: Prepared; run: FaultedRun }> {
+  listed: number,
+): Promise<{ prepared: Prepared; run: FaultedRun; hitPoint: FaultPoint }> {
+  let aim = point;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const prepared = await options.prepare();
-    const run = await runWithFault(prepared, point, options.fault);
-    if (run.fired) return { prepared, run };
+    const run = await runWithFault(prepared, aim, options.fault);
+    if (run.fired) return { prepared, run, hitPoint: aim };
+    aim = aimAgain(point, listed, run) ?? point;
   }
   throw new Error(`missed ${ATTEMPTS} times: ${point.at} ${point.call} ${point.paths.join(" ")}`);
 }
