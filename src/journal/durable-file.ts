@@ -54,18 +54,24 @@ export async function replaceFile(
  * cases: a loser may rely on what it then reads.
  */
 export async function createFileOnce(path: string, content: string): Promise<boolean> {
-  const folder = dirname(path);
-  const temporary = await writeTemporary(folder, content);
-  let won = true;
+  const temporary = await writeTemporary(dirname(path), content);
   try {
-    linkSync(temporary, path);
-  } catch (error) {
-    throwUnlessErrno(error, "EEXIST");
-    won = false;
+    return await nameOnce(path, temporary);
   } finally {
     removeIfPossible(temporary);
   }
-  await syncFolder(folder);
+}
+
+/** The same with a draft in the same folder that is durable already, and stays. */
+export async function nameOnce(path: string, draft: string): Promise<boolean> {
+  let won = true;
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    throwUnlessErrno(error, "EEXIST");
+    won = false;
+  }
+  await syncFolder(dirname(path));
   return won;
 }
 

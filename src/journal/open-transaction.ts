@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { createFileOnce, syncFolder } from "./durable-file.ts";
+import { createFileOnce, nameOnce, syncFolder } from "./durable-file.ts";
 import { encodeRecord, readRecordSync, writeRecord } from "./record-file.ts";
 import {
   DECISION,
@@ -11,6 +11,9 @@ import {
   type Intent,
   REVERSED,
 } from "./transaction-record.ts";
+
+/** A decision to commit that only lacks its name: it is written with the intent, while nobody waits for it. */
+export const COMMIT_DRAFT = ".commit.tmp";
 
 /** One transaction whose lock this process holds. Every write is durable when its promise settles. */
 export class OpenTransaction implements AsyncDisposable {
@@ -46,8 +49,11 @@ export class OpenTransaction implements AsyncDisposable {
   /** Decides, unless somebody did before; gives what counts. A failure leaves open what counts: ask `decision`. */
   async decide(proposed: Decision): Promise<Decision> {
     const file = join(this.folder, "decision");
-    if (await createFileOnce(file, encodeRecord(DECISION, { decision: proposed }))) return proposed;
-    return this.decision() ?? proposed;
+    const isFirst =
+      proposed === "COMMIT"
+        ? nameOnce(file, join(this.folder, COMMIT_DRAFT))
+        : createFileOnce(file, encodeRecord(DECISION, { decision: proposed }));
+    return (await isFirst) ? proposed : (this.decision() ?? proposed);
   }
 
   /** Whether the transaction, although decided, is being taken back. */

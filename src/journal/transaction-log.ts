@@ -13,9 +13,17 @@ import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock } from "../locks/file-lock.ts";
 import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { fillFolder, syncFolder } from "./durable-file.ts";
-import { OpenTransaction } from "./open-transaction.ts";
+import { COMMIT_DRAFT, OpenTransaction } from "./open-transaction.ts";
 import { encodeRecord, readRecordSync } from "./record-file.ts";
-import { DONE, type Done, INTENT, type Intent, OWNER, type Owner } from "./transaction-record.ts";
+import {
+  DECISION,
+  DONE,
+  type Done,
+  INTENT,
+  type Intent,
+  OWNER,
+  type Owner,
+} from "./transaction-record.ts";
 
 /** The transactions of one state directory: `tx/<ulid>/` while they run, `done/<ulid>.json` afterwards. */
 export class TransactionLog {
@@ -41,6 +49,7 @@ export class TransactionLog {
       await fillFolder(draft, {
         "owner.json": encodeRecord(OWNER, describeOwner(intent.at)),
         "intent.json": encodeRecord(INTENT, intent),
+        [COMMIT_DRAFT]: encodeRecord(DECISION, { decision: "COMMIT" }),
       });
       renameSync(draft, folder);
       await syncFolder(this.#running);

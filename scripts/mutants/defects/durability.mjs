@@ -15,8 +15,8 @@ export const DURABILITY = [
   {
     name: "decision-never-written",
     file: "src/journal/open-transaction.ts",
-    text: "if (await createFileOnce(file, encodeRecord(DECISION, { decision: proposed }))) return proposed;",
-    replacement: "if (file !== encodeRecord(DECISION, { decision: proposed })) return proposed;",
+    text: "? nameOnce(file, join(this.folder, COMMIT_DRAFT))",
+    replacement: "? Promise.resolve(file !== join(this.folder, COMMIT_DRAFT))",
     tests: ["test/faults/sweep/recovery.test.ts"],
     title: "in the middle of publishing of a plan",
     faults: KILLED,
@@ -34,7 +34,7 @@ export const DURABILITY = [
   {
     name: "decision-not-flushed-with-its-folder",
     file: "src/journal/durable-file.ts",
-    text: "  await syncFolder(folder);\n  return won;",
+    text: "  await syncFolder(dirname(path));\n  return won;",
     replacement: "  return won;",
     tests: ["test/faults/power/plan.test.ts"],
     title: "ext4: a commit of fresh edits",

@@ -51,8 +51,8 @@ export const JOURNAL = [
   {
     name: "decision-of-the-loser-counts",
     file: "src/journal/open-transaction.ts",
-    text: "return this.decision() ?? proposed;",
-    replacement: "return proposed;",
+    text: "return (await isFirst) ? proposed : (this.decision() ?? proposed);",
+    replacement: "return (await isFirst) ? proposed : proposed;",
     tests: ["test/journal/transaction-log.test.ts"],
     title: "first decision",
   },
