@@ -53,7 +53,7 @@ const PERMANENT = [
   /^state\/(install\.json|areas\.(json|lock)|plans|runs|tx|owners|buckets|databases|decision\.db|done|done\/\w+\.json|area)$/,
   /^(state\/area|(other-device\/)?\.cofferdam-\d+)\/sandboxes$/,
   /^ledger(\/rows\.json)?$|^settings(\/app\.conf)?$/,
-  /^(container|overlay|repository|sqlite|sqlite\/rows\.db|cofferdam\.yaml)$/,
+  /^(container|overlay|(other-device\/)?repository|sqlite|sqlite\/rows\.db|cofferdam\.yaml)$/,
 ];
 
 function leftOn({ folder }: Ground): string[] {

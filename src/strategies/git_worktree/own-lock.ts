@@ -78,15 +78,22 @@ export function publishLock(
   if (like?.isDirectory() === true) rmdirSync(target);
   renameSync(lock, target);
   syncFolderOf(target);
-  rmSync(owner, { force: true });
+  removeOwner(owner);
 }
 
 /** Gives the lock back if it is ours. Idempotent. */
 export function releaseLock({ owner, lock }: OwnLock): void {
-  if (isSame(owner, lock)) rmSync(lock);
-  if (lstatIfThere(owner) === null) return;
+  if (isSame(owner, lock)) {
+    rmSync(lock);
+    syncFolderOf(lock);
+  }
+  if (lstatIfThere(owner) !== null) removeOwner(owner);
+}
+
+/** Only when the lock is gone for good, which nobody would know to be ours otherwise; and for good, as nobody comes back. */
+function removeOwner(owner: string): void {
   rmSync(owner, { force: true });
-  syncFolderOf(lock);
+  syncFolderOf(owner);
 }
 
 function takeAttributes(fd: number, like: Stats): void {

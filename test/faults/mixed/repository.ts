@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { git } from "../../strategies/git_worktree/checkout.ts";
 import { run, shell } from "../../strategies/shell.ts";
 import { type Oracle, oracleDifferences, takeOracle } from "../../support/oracle.ts";
@@ -39,8 +39,12 @@ export interface RepositoryMember extends WorldMember {
   readonly stateBeside: (script: string) => (ground: Ground) => TreeState;
 }
 
-/** A git repository with work of its user in the checkout; the template of it is made below a folder. */
-export function repository(folder: string): RepositoryMember {
+/**
+ * A git repository with work of its user in the checkout; the template of it is made below a folder. It lies in a folder
+ * of the ground, which may be on another device.
+ */
+export function repository(folder: string, below = "."): RepositoryMember {
+  const placeOf = (ground: Ground): string => placeBelow(ground, below);
   const [plain, worked] = [join(folder, "plain"), join(folder, "worked")];
   mkdirSync(plain);
   shell(plain, MAKE);
@@ -65,7 +69,7 @@ export function repository(folder: string): RepositoryMember {
   return {
     id: "git",
     make: (ground) => {
-      mkdirSync(join(ground.folder, "repository"));
+      mkdirSync(dirname(placeOf(ground)));
       execFileSync("cp", ["-a", worked, placeOf(ground)]);
     },
     resource: (ground) => ({ type: "git-repository", location: placeOf(ground) }),
@@ -94,9 +98,13 @@ export function repository(folder: string): RepositoryMember {
   };
 }
 
-/** Where the checkout lies on a ground. */
-export function placeOf({ folder }: Pick<Ground, "folder">): string {
-  return join(folder, "repository/real");
+/** Where the checkout lies on a ground, unless told otherwise. */
+export function placeOf(ground: Pick<Ground, "folder">): string {
+  return placeBelow(ground, ".");
+}
+
+function placeBelow({ folder }: Pick<Ground, "folder">, below: string): string {
+  return join(folder, below, "repository/real");
 }
 
 /** Commits are counted from the tip before; without one it does not matter in which order they came. */

@@ -7,14 +7,28 @@ import { SUBJECTS } from "../subjects.ts";
 import type { TreeState } from "../tree.ts";
 import type { WorldMember } from "./member.ts";
 
+/** A plan over resources of several kinds, which may also lie on a ground that somebody else made. */
+export interface MixedWorld extends WorldOfSandboxes {
+  /** Makes the resources on a ground. */
+  readonly furnish: (ground: Ground) => void;
+  /** The ground with everything that is known of these resources, once they are there. */
+  readonly known: (ground: Ground) => Ground;
+}
+
 /** A plan over resources of several kinds, committed in the order in which they are listed. */
-export function mixedWorld(members: readonly WorldMember[]): WorldOfSandboxes {
+export function mixedWorld(members: readonly WorldMember[]): MixedWorld {
+  const furnish = (ground: Ground): void => {
+    for (const { make } of members) make(ground);
+  };
+  const known = (ground: Ground): Ground => withConnections(ground, members);
   return {
     name: members.map(({ id }) => id).join(", "),
+    furnish,
+    known,
     make: (template) => {
       const ground = makeGround(SUBJECTS.copy, template);
-      for (const { make } of members) make(ground);
-      return withConnections(ground, members);
+      furnish(ground);
+      return known(ground);
     },
     edit: async (ground, coffer) => {
       const resources = members.map(({ id, resource }) => ({ id, ...resource(ground) }));

@@ -63,7 +63,7 @@ export async function runPowered(
   }: { readonly without?: readonly FaultPoint[]; readonly writing: Writing },
 ): Promise<PoweredRun> {
   disks.load(base);
-  const ground = groundOn(disks, template);
+  const ground = groundOn(disks, template, shape);
   await shape.justBefore?.(ground);
   const keep = { ...disks.keeping(), ...flushing(ground, writing) };
   const traced = { ...tracedProgram(ground, shape.operation), keep };
@@ -88,7 +88,7 @@ export async function judgeMoment(
 ): Promise<Ending> {
   disks.load(state);
   try {
-    const ground = groundOn(disks, template);
+    const ground = groundOn(disks, template, shape);
     return await judgeGround(shape.judge, { ground, told, ref: null, isBrief: true });
   } finally {
     disks.drop(disks.unload());
@@ -112,8 +112,13 @@ export function labelOf({ call, paths }: FaultPoint, folder: string): string {
   return `${call} ${named.join(" ")}`;
 }
 
-function groundOn(disks: TwoDisks, template: Template): Ground {
-  return groundAt(disks.mountPoint, SUBJECTS.copy, template);
+function groundOn(
+  disks: TwoDisks,
+  template: Template,
+  { known }: Partial<PowerShape> = {},
+): Ground {
+  const ground = groundAt(disks.mountPoint, SUBJECTS.copy, template);
+  return known?.(ground) ?? ground;
 }
 
 function flushing(ground: Ground, writing: Writing): { readonly flushing?: string } {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type Ground, PLAN, openGround } from "../ground.ts";
+import type { MixedWorld } from "../mixed/world.ts";
 import type { Operation } from "../order.ts";
 import { planCommitEnding, planCommitShape, planUndoShape } from "../shapes/plan.ts";
 import { createPlan, editPlan, stateOfBoth } from "../two-devices.ts";
@@ -9,6 +10,8 @@ import type { Template } from "../tree.ts";
 /** An operation during which the power fails. */
 export interface PowerShape {
   readonly name: string;
+  /** The ground with what else is known of it; as it is unless given. */
+  readonly known?: (ground: Ground) => Ground;
   /** What is there and on disk before. */
   readonly prepare: (ground: Ground) => Promise<void>;
   /** What was done just before the operation, and need not be on disk. */
@@ -47,6 +50,35 @@ export const POWER_SHAPES = {
     judge: planUndoShape(template).judge,
   }),
 } as const satisfies Record<string, (template: Template) => PowerShape>;
+
+/** The shapes of plans over several kinds of resources, by what is told of them. */
+export const MIXED_POWER_SHAPES = {
+  "a commit": (template, world) => ({
+    name: `commit of a plan, ${world.name}`,
+    known: world.known,
+    prepare: (ground) => furnishEdited(world, ground),
+    operation: { operation: "plan.commit", planId: PLAN },
+    judge: planCommitShape(template, world).judge,
+  }),
+  "an undo": (template, world) => ({
+    name: `undo of a plan, ${world.name}`,
+    known: world.known,
+    prepare: async (ground) => {
+      await furnishEdited(world, ground);
+      await using coffer = await openGround(world.known(ground));
+      await (await coffer.plan(PLAN)).commit();
+    },
+    operation: { operation: "plan.undo", planId: PLAN },
+    judge: planUndoShape(template, world).judge,
+  }),
+} as const satisfies Record<string, (template: Template, world: MixedWorld) => PowerShape>;
+
+async function furnishEdited(world: MixedWorld, ground: Ground): Promise<void> {
+  world.furnish(ground);
+  const known = world.known(ground);
+  await using coffer = await openGround(known);
+  await world.edit(known, coffer);
+}
 
 /** Nobody promises that edits outlive a loss of power before they are committed. */
 async function judgeFresh(scene: Scene): Promise<Ending> {
