@@ -23,6 +23,8 @@ export interface CommitRecord {
   readonly message: string | null;
   /** Whether the schema is changed, which has no way back. */
   readonly schema: boolean;
+  /** By what the server knows the prepared transaction, also when it is settled; null where it forgets it then. */
+  readonly transaction?: string | null;
 }
 
 /** What a commit of a log is going to do. */

@@ -12,7 +12,7 @@ import {
 import type { BegunTransaction, Direction } from "./engine.ts";
 import { asPrepareError, asUndoError, settledByOthers } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
-import type { CommittedMark } from "./place.ts";
+import type { CommittedMark, DatabasePlace } from "./place.ts";
 import { hasEffects } from "./row-changes.ts";
 
 /**
@@ -63,12 +63,12 @@ export class DatabaseCommit {
     noted.catch(() => undefined);
     try {
       const details = { noted, begun: begun?.transaction };
-      await engine.prepare(log, directionOf(tx), name, details);
+      const transaction = await engine.prepare(log, directionOf(tx), name, details);
+      return { ...record, transaction };
     } catch (thrown) {
       await noted;
       throw tx.kind === "undo" ? asUndoError(thrown) : asPrepareError(thrown);
     }
-    return { ...record };
   }
 
   /** Makes sure that the transaction still stands prepared. */
@@ -82,9 +82,11 @@ export class DatabaseCommit {
     const { place } = database;
     const record = tx.record as unknown as CommitRecord;
     if (!record.noop) {
-      await this.#commitNamed(database, nameOf(tx));
-      await place.setCommitted(tx.kind === "commit" ? { ulid: tx.ulid, undoable: true } : null);
-      await place.unmark(nameOf(tx));
+      const name = nameOf(tx);
+      await whileNoted(place, tx.kind === "commit" ? { ulid: tx.ulid, undoable: true } : null, () =>
+        this.#commitNamed(database, name, record.transaction ?? null),
+      );
+      await place.unmark(name);
     }
     return resultOf(database, record, tx.gid, this.#host.clock);
   }
@@ -145,14 +147,41 @@ export class DatabaseCommit {
     }
   }
 
-  async #commitNamed({ place, engine }: OpenDatabase, name: string): Promise<void> {
+  /** Commits what stands prepared. The server tells how one ended that is settled; where it cannot, a mark does. */
+  async #commitNamed(
+    { place, engine }: OpenDatabase,
+    name: string,
+    transaction: string | null = null,
+  ): Promise<void> {
     const mark = place.marks().find((one) => one.name === name);
     // Without a mark it is settled already, and forgotten.
     if (mark === undefined) return;
-    if (mark.state !== "committing") await place.mark(name, "committing");
-    const isThere = await engine.settle(name, "COMMIT");
-    if (!isThere && mark.state !== "committing") throw settledByOthers(name, false);
+    const wasBegun = mark.state === "committing";
+    if (transaction === null && !wasBegun) await place.mark(name, "committing");
+    if (await engine.settle(name, "COMMIT")) return;
+    const isOurs =
+      transaction === null ? wasBegun : ((await engine.hasCommitted?.(transaction)) ?? wasBegun);
+    if (!isOurs) throw settledByOthers(name, false);
   }
+}
+
+/** Notes what the log is published by while that is being done: it is decided, and only a failure takes the note back. */
+async function whileNoted(
+  place: DatabasePlace,
+  mark: CommittedMark | null,
+  work: () => Promise<void>,
+): Promise<void> {
+  const before = place.committed();
+  const noted = place.setCommitted(mark);
+  noted.catch(() => undefined);
+  try {
+    await work();
+  } catch (thrown) {
+    // Should this fail too, whoever goes on, or back, notes it anew.
+    await noted.then(() => place.setCommitted(before)).catch(() => undefined);
+    throw thrown;
+  }
+  await noted;
 }
 
 function nameOf({ gid, member }: TransactionPart): string {

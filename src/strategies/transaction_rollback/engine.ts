@@ -98,13 +98,18 @@ export interface DatabaseEngine {
   attempt(log: readonly LoggedWrite[], direction: Direction): Promise<void>;
   /** Begins a transaction and applies a log in it, for the `prepare` of the same log that is going to follow. */
   begin?(log: readonly LoggedWrite[], direction: Direction): BegunTransaction;
-  /** Applies a log, checks all constraints, and leaves the transaction prepared under a name. */
+  /**
+   * Applies a log, checks all constraints, and leaves the transaction prepared under a name. Gives what `hasCommitted`
+   * knows it by for ever; null where the server can tell nothing of a transaction that is settled.
+   */
   prepare(
     log: readonly LoggedWrite[],
     direction: Direction,
     name: string,
     details?: PrepareDetails,
-  ): Promise<void>;
+  ): Promise<string | null>;
+  /** Whether a transaction that was prepared, and is settled, was committed and not rolled back. */
+  hasCommitted?(transaction: string): Promise<boolean>;
   /** Whether a transaction of that name is prepared. Ends whoever may still be about to prepare it. */
   isPrepared(name: string): Promise<boolean>;
   /** Commits or rolls back a prepared transaction; false when there is none of that name any more. */

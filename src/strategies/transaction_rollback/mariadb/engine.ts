@@ -134,7 +134,7 @@ export class MariadbEngine implements DatabaseEngine {
     direction: Direction,
     name: string,
     { noted }: PrepareDetails = {},
-  ): Promise<void> {
+  ): Promise<null> {
     await this.#prepared.prepare(name, async (session) => {
       await this.#requireSame(session);
       return async () => {
@@ -142,6 +142,7 @@ export class MariadbEngine implements DatabaseEngine {
         await noted;
       };
     });
+    return null;
   }
 
   isPrepared(name: string): Promise<boolean> {

@@ -175,13 +175,14 @@ export class PostgresEngine implements DatabaseEngine {
     direction: Direction,
     name: string,
     { begun, noted }: PrepareDetails = {},
-  ): Promise<void> {
+  ): Promise<string | null> {
     const session = await (begun instanceof BegunSession
       ? begun.take()
       : this.#begin(log, direction));
+    let transaction: string | null;
     try {
       // Under this name the connection is found, and ended, by whoever has to know that nothing will be prepared.
-      await session.be(name);
+      transaction = await session.be(name);
       await session.run("SET CONSTRAINTS ALL IMMEDIATE");
       await noted;
       await session.run(`PREPARE TRANSACTION ${literal(name)}`);
@@ -190,6 +191,13 @@ export class PostgresEngine implements DatabaseEngine {
       throw thrown;
     }
     this.#held.hold(name, session);
+    return transaction;
+  }
+
+  async hasCommitted(transaction: string): Promise<boolean> {
+    await using session = await this.#open();
+    const [row] = await session.run("SELECT pg_xact_status($1::xid8) AS status", [transaction]);
+    return row?.["status"] === "committed";
   }
 
   async isPrepared(name: string): Promise<boolean> {
@@ -205,6 +213,7 @@ export class PostgresEngine implements DatabaseEngine {
     await using session = this.#held.take(name) ?? (await this.#open());
     try {
       await session.run(`${decision} PREPARED ${literal(name)}`);
+      session.hasNothingOpen();
       return true;
     } catch (thrown) {
       // Settled before, or by another; only the list tells, never the code.

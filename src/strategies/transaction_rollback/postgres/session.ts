@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Client } from "pg";
+import type { Client, QueryResult } from "pg";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
 import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
@@ -16,12 +16,16 @@ interface KeepsProcess {
 
 const CONNECT_MS = 10_000;
 const LOCK_MS = 10_000;
+const BE =
+  "SELECT set_config('application_name', $1, false), pg_current_xact_id_if_assigned()::text AS number";
 /** Classes of errors that say that the connection, or the server, is gone. */
 const LOST = /^(08|57P0)/;
 
 /** One connection. */
 export class Session extends KeptSession {
   readonly #client: Client & KeepsProcess;
+  /** Whether a transaction may be open, or a lock be held. */
+  #mayHoldSomething = true;
   /** Settles when nothing of the last call is left in the session. */
   #forgotten: Promise<unknown> = Promise.resolve();
 
@@ -59,9 +63,13 @@ export class Session extends KeptSession {
     }
   }
 
-  /** Gives the connection another name in the list of the server. */
-  async be(purpose: string): Promise<void> {
-    await this.run("SELECT set_config('application_name', $1, false)", [applicationName(purpose)]);
+  /**
+   * Gives the connection another name in the list of the server, and tells the number of its transaction; null when that
+   * has changed nothing yet.
+   */
+  async be(purpose: string): Promise<string | null> {
+    const [row] = await this.run(BE, [applicationName(purpose)]);
+    return row?.["number"] ?? null;
   }
 
   /** Lets the process end although the connection is open; the next statement waits for its answer all the same. */
@@ -71,17 +79,24 @@ export class Session extends KeptSession {
 
   /** Runs one statement; the server itself refuses a second one in it. */
   async run(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
-    this.#client.ref();
-    const query = { text, values: [...values], queryMode: "extended" };
-    const { rows } = await this.#client.query<TextRow>(query);
-    return rows;
+    return (await this.#query(text, values)).rows;
   }
 
   /** Runs one statement and tells how many rows it says that it changed. */
   async count(text: string, values: readonly unknown[] = []): Promise<number> {
+    return (await this.#query(text, values)).rowCount ?? 0;
+  }
+
+  #query(text: string, values: readonly unknown[]): Promise<QueryResult<TextRow>> {
     this.#client.ref();
+    this.#mayHoldSomething = true;
     const query = { text, values: [...values], queryMode: "extended" };
-    return (await this.#client.query(query)).rowCount ?? 0;
+    return this.#client.query<TextRow>(query);
+  }
+
+  /** Says that the last statement ended its transaction: nobody has to wait for a rollback then. */
+  hasNothingOpen(): void {
+    this.#mayHoldSomething = false;
   }
 
   async end(): Promise<void> {
@@ -92,7 +107,7 @@ export class Session extends KeptSession {
   }
 
   protected async forget(): Promise<void> {
-    await this.run("ROLLBACK");
+    if (this.#mayHoldSomething) await this.run("ROLLBACK");
     // Nobody has to wait for the rest: the next call comes after it, or is told.
     this.#forgotten = this.run("DISCARD ALL");
     this.#forgotten.catch(() => undefined);

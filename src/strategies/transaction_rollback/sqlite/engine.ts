@@ -67,7 +67,7 @@ export class SqliteEngine implements DatabaseEngine {
     await this.#ask("attempt", { file: this.#file, log, direction });
   }
 
-  prepare(): Promise<void> {
+  prepare(): Promise<null> {
     return Promise.reject(new TypeError("SQLite cannot prepare a transaction"));
   }
 
