@@ -1,5 +1,7 @@
 import { BY_HAND } from "./database-kinds.mjs";
 
+const LIMIT_MS = 5;
+
 /** The numbers of databases as the last section of the page. */
 export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
   const [smallest, largest] = [sizes[0], sizes.at(-1)];
@@ -14,16 +16,20 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
     "",
     "### Commit of 20 rows",
     "",
-    "`COMMIT` is that of the same transaction by the server's own client. A sandbox's commit is all of `commit()`: the",
-    "records of the plan, the log applied and checked row by row, both phases. Of our own syncs the table has how many",
-    "there are, how many of them have to wait for one before, and the time with one under way. In memory, where a sync",
-    "costs nothing, the server and our records lie in `/dev/shm`: what is left there is everything but the disk.",
+    "`COMMIT` is that of the same transaction by the server's own client, after its statements. A sandbox's commit is all",
+    "of `commit()`: the records of the plan, the log applied and checked row by row, both phases. Without the time in",
+    "which the log is applied, as the statements are left out of `COMMIT` too, it is our two-phase commit, with everything",
+    "that makes it one: its records, its decision and its outcome. Of our own syncs the table has how many there are, how",
+    "many of them have to wait for one before, and the time with one under way. In memory, where a sync costs nothing, the",
+    "server and our records lie in `/dev/shm`: what is left there is everything but the disk.",
     "",
-    "| database | on | `COMMIT` | by hand | sandbox | over `COMMIT` | our syncs | in order | waiting for them |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| database | on | `COMMIT` | by hand | sandbox | two phases | over `COMMIT` | our syncs | in order | waiting for them |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
-    `By hand is ${kinds.map((kind) => `${BY_HAND[kind]} (${kind})`).join(", ")}.`,
+    `By hand is ${kinds.map((kind) => `${BY_HAND[kind]} (${kind})`).join(", ")}. SQLite has no two phases: its commit is`,
+    "one step, with the log applied in it.",
+    ...targetRows(times),
     "",
     `### ${changed} changed rows in tables of ${smallest} and ${largest}`,
     "",
@@ -42,11 +48,27 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
   ].join("\n");
 }
 
+/** What the two-phase commit of PostgreSQL may cost, where it was measured. */
+function targetRows(times) {
+  const of = (subject) => times.get("PostgreSQL disk", subject, 20);
+  const phases = of("twoPhases");
+  if (phases === undefined) return [];
+  const over = phases - of("plain");
+  return [
+    "",
+    "| target | limit | measured | met |",
+    "| --- | --- | --- | --- |",
+    `| our two-phase commit over \`COMMIT\`, PostgreSQL on disk | ${LIMIT_MS} ms | ${ms(over)} | ${over <= LIMIT_MS ? "yes" : "no"} |`,
+  ];
+}
+
 function commitRow(kind, place, syncs, times) {
   const of = (subject) => times.get(`${kind} ${place}`, subject, 20);
-  const [plain, byHand, ours] = [of("plain"), of("byHand"), of("ours")];
+  const [plain, byHand, ours, phases] = [of("plain"), of("byHand"), of("ours"), of("twoPhases")];
   const { count, ordered, waitedMs } = syncs[`${kind} ${place}`];
-  const cells = [ms(plain), ms(byHand), ms(ours), ms(ours - plain), count, ordered, ms(waitedMs)];
+  const compared =
+    phases === undefined ? ["–", ms(ours - plain)] : [ms(phases), ms(phases - plain)];
+  const cells = [ms(plain), ms(byHand), ms(ours), ...compared, count, ordered, ms(waitedMs)];
   return `| ${kind} | ${place} | ${cells.join(" | ")} |`;
 }
 

@@ -6,6 +6,7 @@ import { KINDS } from "./database-kinds.mjs";
 import { renderDatabases } from "./database-report.mjs";
 import { Times, median, timed } from "./measure.mjs";
 import { withSection } from "./section.mjs";
+import { applyingIn, noteStatements } from "./statement-times.mjs";
 import { noteSyncs, syncsOf } from "./sync-times.mjs";
 
 const { values } = parseArgs({
@@ -24,6 +25,7 @@ const FEW = "UPDATE items SET state = state + 1 WHERE id <= 20";
 const MEMORY = "/dev/shm";
 
 noteSyncs();
+noteStatements();
 const { openCofferdam } = await import("../dist/index.js");
 const times = new Times();
 const syncs = {};
@@ -73,14 +75,17 @@ async function measureCommits(folder, kind, server, place) {
       for (const statement of client.byHand(name)) await client.run(statement);
     });
     const { sandbox } = await makeSandbox(coffer, `commit-${round}`, FEW);
-    let ours = 0;
+    let [ours, applying] = [0, null];
     const own = await syncsOf(async () => {
-      ours = await timed(() => sandbox.commit());
+      ours = await timed(async () => {
+        applying = await applyingIn(() => sandbox.commit());
+      });
     });
     // The first round is for everybody's caches.
     if (round < 0) continue;
     noted.push(own);
     for (const [subject, value] of Object.entries({ plain, byHand, ours })) note(subject, value);
+    if (applying !== null) note("twoPhases", ours - applying);
   }
   await client.end();
   await coffer.close();

@@ -108,8 +108,10 @@ export class PostgresServer implements DatabaseServer {
   createDatabase(): TestDatabase {
     const name = `db_${randomBytes(6).toString("hex")}`;
     const [role, password] = [`role_${name}`, randomBytes(12).toString("hex")];
-    this.sql("postgres", `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
-    this.sql("postgres", `CREATE DATABASE ${name} OWNER ${role}`);
+    this.sql(
+      "postgres",
+      `CREATE ROLE ${role} LOGIN PASSWORD '${password}'; CREATE DATABASE ${name} OWNER ${role}`,
+    );
     const url = `${this.scheme}://${role}:${password}@127.0.0.1:${this.port}/${name}`;
     return { name, role, password, url };
   }
@@ -122,7 +124,8 @@ export class PostgresServer implements DatabaseServer {
         : database;
     const where = ["-h", "127.0.0.1", "-p", String(this.port), "-U", role, "-d", name];
     const how = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"];
-    const text = execFileSync("psql", [...how, ...where, "-f", "-"], {
+    // Not the one of the search path, which Debian makes a script that looks for this one.
+    const text = execFileSync(program("psql"), [...how, ...where, "-f", "-"], {
       input: statements,
       env: { ...process.env, PGPASSWORD: password, PGCONNECT_TIMEOUT: "5" },
       encoding: "utf8",
