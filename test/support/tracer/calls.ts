@@ -25,6 +25,8 @@ const CREATES = O_CREAT | O_TRUNC | O_TMPFILE;
 const FICLONE = 0x4004_9409;
 const FICLONERANGE = 0x4020_940d;
 const FS_IOC_SETFLAGS = 0x4008_6602;
+const BTRFS_IOC_SNAP_CREATE_V2 = 0x5000_9417;
+const BTRFS_IOC_SNAP_DESTROY = 0x5000_940f;
 
 const path = (at: number): Operand => ({ path: at });
 const below = (folder: number): Operand => ({ folder, path: folder + 1 });
@@ -47,7 +49,16 @@ export const MUTATING_CALLS: ReadonlyMap<number, MutatingCall> = new Map([
     {
       name: "ioctl",
       operands: [descriptor(0)],
-      onlyIf: { argument: 1, oneOf: [FICLONE, FICLONERANGE, FS_IOC_SETFLAGS] },
+      onlyIf: {
+        argument: 1,
+        oneOf: [
+          FICLONE,
+          FICLONERANGE,
+          FS_IOC_SETFLAGS,
+          BTRFS_IOC_SNAP_CREATE_V2,
+          BTRFS_IOC_SNAP_DESTROY,
+        ],
+      },
     },
   ],
   [18, { name: "pwrite64", operands: [descriptor(0)] }],
