@@ -72,6 +72,11 @@ export interface StrategyHost {
   emit(name: string, data: { readonly [key: string]: Json }, level?: "info" | "warning"): void;
   /** Starts a program with an argument list. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<RunResult>;
+  /**
+   * Makes a request of an open file or folder that its file system has of its own, on another thread, and puts the
+   * answer into `argument`. False where it was refused; why, a program that asks for the same can say.
+   */
+  ioctl(descriptor: number, request: number, argument: Uint8Array): Promise<boolean>;
   /** A place for layers, staged files and undo data of this resource. */
   areaFor(location: string): Promise<StorageArea>;
   /** A ref for a sandbox that is being created; its `sandboxId` is the same in every call for that sandbox. */

@@ -7,6 +7,7 @@ import type { CommitResult } from "../model/commit-result.ts";
 import type { Resource } from "../model/resource.ts";
 import { REF_SCHEMA_VERSION, type SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxOperation } from "../model/status.ts";
+import { ioctlInBackground } from "../platform/native/ioctl.ts";
 import { run } from "../platform/run.ts";
 import { type Engine, type PendingCreation, timestamp } from "./engine.ts";
 import { transactionOf } from "./commit-sandbox.ts";
@@ -29,6 +30,7 @@ export function createHost(
     connections: () => connections,
     emit: (name, data, level) => engine.emit(name, { strategyName, ...data }, level),
     run,
+    ioctl: ioctlInBackground,
     areaFor: (location) =>
       findArea(location, { stateDirectory: state.path, allowParent: engine.allowParentArea }),
     newRef: (planId, resource, metadata, base = "") => ({

@@ -1,5 +1,6 @@
 import { lstat, statfs } from "node:fs/promises";
 import type { Refusal, RunResult, Snapshots, StrategyHost } from "cofferdam";
+import { requestRemoval, requestSnapshot } from "./requests.ts";
 import { touchedPaths } from "./send-stream.ts";
 
 /** The inode number of the root of every subvolume. */
@@ -9,7 +10,7 @@ const BTRFS = 0x9123_683e;
 /** A stream without contents has some hundred bytes for each path. */
 const LONGEST_STREAM = 2 ** 30;
 
-/** The four calls of btrfs, by its own program. */
+/** The four calls of btrfs: by its requests, and by its own program where those are refused, which says why. */
 export class BtrfsSnapshots implements Snapshots {
   /** Only root is told. */
   readonly touchedPaths: Snapshots["touchedPaths"] =
@@ -40,14 +41,13 @@ export class BtrfsSnapshots implements Snapshots {
   }
 
   async take(source: string, target: string, kind: "frozen" | "writable"): Promise<void> {
+    if (await requestSnapshot(this.#host.ioctl, source, target, kind)) return;
     const how = kind === "frozen" ? ["-r"] : [];
     await this.#run("btrfs", ["subvolume", "snapshot", ...how, source, target]);
   }
 
   async remove(snapshot: string): Promise<void> {
-    if (!(await exists(snapshot))) return;
-    const { exitCode } = await this.#host.run("btrfs", ["subvolume", "delete", snapshot]);
-    if (exitCode === 0) return;
+    if (!(await exists(snapshot)) || (await requestRemoval(this.#host.ioctl, snapshot))) return;
     // Somebody made another subvolume in it, or this user is not root: then it is emptied like any folder.
     await this.#host.run("btrfs", ["property", "set", "-ts", snapshot, "ro", "false"]);
     await this.#run("rm", ["-rf", "--", snapshot]);
