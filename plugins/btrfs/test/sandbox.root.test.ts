@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SandboxCreationError, SandboxConflictError } from "cofferdam";
+import { SandboxCreationError, SandboxConflictError, openCofferdam } from "cofferdam";
 import { afterAll, describe, expect, it } from "vitest";
 import { expectOracleEqual } from "../../../test/support/oracle.ts";
 import { runChild } from "../../../test/support/child.ts";
@@ -114,6 +114,29 @@ describe("a sandbox that is a snapshot", () => {
     expect(run(outside, "find .")).toBe(".\n./take-back\n");
     await sandbox.commit();
     expect(run(site.root, "cat readme")).toBe("edited\n");
+  });
+
+  it("shows nothing of other sandboxes, and does not compare what many keep for an undo", async () => {
+    const site = new Site(disk.mountPoint);
+    run(site.root, "mkdir many; cd many; seq 150 | xargs touch");
+    await using cofferdam = await site.open();
+    const first = await site.sandbox(cofferdam, "first");
+    run(await first.getPath(), "rm -r many");
+    await first.commit();
+    const second = await site.sandbox(cofferdam, "second");
+    expect(run(site.root, `find ${AREA} -type f -path '*/many/*' | wc -l`)).toBe("150\n");
+    expect(run(await second.getPath(), `find ${AREA} ../base/${AREA} -type f`)).toBe("");
+    expect((await second.diff()).changes).toEqual([]);
+  });
+
+  it("is made where the state lies in a subvolume inside of the resource", async () => {
+    const site = new Site(disk.mountPoint);
+    run(site.root, "btrfs -q subvolume create inner");
+    const stateDirectory = join(site.root, "inner/state");
+    await using cofferdam = await openCofferdam({ stateDirectory, config: CONFIG });
+    const sandbox = await site.sandbox(cofferdam);
+    expect(run(await sandbox.getPath(), `find ${AREA} inner`)).toBe(`${AREA}\ninner\n`);
+    expect((await sandbox.diff()).changes).toEqual([]);
   });
 
   it("publishes a subvolume that was made in it as a folder, and removes it with the rest", async () => {

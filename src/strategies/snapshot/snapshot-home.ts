@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { type BytePath, displayPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { mkdirAt } from "../../platform/native/index.ts";
 import { removeBeneath, statBeneath } from "../../tree/beneath.ts";
-import { removeBelow, removeFolder } from "../../tree/remove-folders.ts";
+import { removeFolder } from "../../tree/remove-folders.ts";
 import { withFolder, withRoot } from "../../tree/scan/open-directory.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { readAccepted, writeAccepted } from "./accepted-base.ts";
+import { emptyOwn, holdsFew } from "./own-folders.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** A workspace, or a checkpoint of one: a snapshot of what it is, one of what it was made from, and what was accepted. */
@@ -32,13 +33,11 @@ export class SnapshotHome {
   async makeFresh({ folder, tree, base }: Pair, place: SandboxPlace): Promise<void> {
     makeFolder(folder);
     await this.#take(place.root, tree, "writable");
-    // Nobody looks at what the base has of our own folders: the program that freezes it starts meanwhile.
-    const frozen = this.#take(tree, base, "frozen");
-    try {
-      emptyOwn(tree, place);
-    } finally {
-      await frozen;
-    }
+    // A snapshot of a tree that was changed since it became one itself takes longer, the larger the tree. Nobody looks at
+    // what the base has of our own folders, but whatever goes from them later is listed in every comparison.
+    if (!holdsFew(tree, place)) emptyOwn(tree, place);
+    await this.#take(tree, base, "frozen");
+    emptyOwn(tree, place);
   }
 
   /** A copy of a workspace or checkpoint, in a folder that is made for it. */
@@ -106,9 +105,4 @@ function isLook(name: string): boolean {
 
 function makeFolder(folder: BytePath): void {
   mkdirSync(displayPath(folder), { recursive: true, mode: 0o700 });
-}
-
-/** Takes what is in our own folders out of a snapshot that was just taken. */
-function emptyOwn(tree: BytePath, { exclude }: SandboxPlace): void {
-  for (const own of exclude) removeBelow(`${tree}/${own}` as BytePath);
 }
