@@ -31,6 +31,7 @@ async function measureRound(coffer, tree, paths, round) {
   const size = paths.length;
   const snapshot = join(disk, `by-hand-${size}-${round}`);
   const byHand = async () => run("btrfs", "subvolume", "snapshot", tree, snapshot);
+  run("sync");
   times.add("by hand", "create", size, await timed(byHand));
   const resource = { resourceId: `tree-${size}`, type: "fs-directory", location: tree };
   let sandbox;
