@@ -233,6 +233,11 @@ export interface SandboxStrategy {
    * Without it a commit always goes through `prepare`.
    */
   hasChanges?(ref: SandboxRef, options?: HasChangesOptions): Promise<boolean>;
+  /**
+   * Called before `commit` of this sandbox alone is recorded, so that what takes long can be done meanwhile: begins what
+   * nobody else sees and what goes with the process. Disposed when the commit has ended, or never began.
+   */
+  expectCommit?(ref: SandboxRef): AsyncDisposable;
   /** Capability `prepare`: does everything that can fail; the answer is kept as `tx.record`. */
   prepare?(ref: SandboxRef, tx: TransactionPart, options?: CommitOptions): Promise<Json>;
   /** Capability `prepare`: locks briefly and verifies that the base still is what `prepare` saw. */

@@ -11,6 +11,7 @@ const UNANNOUNCED_METHODS = [
   "deleteCheckpoint",
   "dropUndo",
   "endLayers",
+  "expectCommit",
   "keepBases",
   "probe",
 ] as const satisfies readonly (keyof SandboxStrategy)[];

@@ -69,6 +69,7 @@ export async function commitLocked(
   const { engine, raw } = guarded;
   const { ref } = before;
   await refuseUnreviewed(guarded, ref, options);
+  await using _expected = raw.expectCommit?.(ref);
   const record = await moveRecord(engine, before, "COMMITTING", {
     inFlight: {
       operation: "commit",

@@ -35,8 +35,8 @@ export class DatabaseCommit {
    * Applies the log on the server while the commit of a sandbox is still being recorded; `prepare` takes it over. The
    * plan is locked, so that the log stays as it is.
    */
-  goAhead({ place, engine }: OpenDatabase): AsyncDisposable {
-    const log = place.committed() === null ? place.log.writes() : [];
+  goAhead({ place, engine }: OpenDatabase, canPrepare: boolean): AsyncDisposable {
+    const log = canPrepare && place.committed() === null ? place.log.writes() : [];
     const transaction = hasEffects(log) ? engine.begin?.(log, "forward") : undefined;
     const { folder } = place;
     if (transaction !== undefined) this.#begun.set(folder, { log, transaction });

@@ -129,11 +129,12 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     });
   }
 
+  expectCommit(ref: SandboxRef): AsyncDisposable {
+    return this.#commits.goAhead(this.#open(ref), canPrepare(ref));
+  }
+
   async commit(ref: SandboxRef, options: CommitOptions = {}): Promise<CommitResult> {
-    if (canPrepare(ref)) {
-      await using _ahead = this.#commits.goAhead(this.#open(ref));
-      return await this.host.commitAlone(this, ref, options);
-    }
+    if (canPrepare(ref)) return this.host.commitAlone(this, ref, options);
     this.#requireReviewed(ref, options);
     return this.#deciding.commit(this.#open(ref), options);
   }
