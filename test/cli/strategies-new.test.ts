@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answerOf } from "./answers.ts";
@@ -25,7 +26,17 @@ test("lists the files, and what to do next, for people", () => {
   const { code, stdout, stderr } = coffer(makeHome(), ["strategies", "new", "store"]);
   expect(code).toBe(0);
   expect(stdout).toContain("Made store: strategy store, class StoreStrategy");
-  expect(stderr).toContain("cd store && npm install --ignore-scripts ");
+  expect(stderr).toContain("cd store && npm install --ignore-scripts --no-save ");
+});
+
+test("writes a conformance test that runs in folders of any name", () => {
+  const home = makeHome();
+  const folder = join(home.project, "with space, 100% ü");
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  symlinkSync(join(import.meta.dirname, "../.."), join(folder, "node_modules/cofferdam"));
+  coffer(home, ["strategies", "new", "store"], { cwd: folder });
+  const args = ["--test", "--test-name-pattern=R227", "store/conformance.test.mjs"];
+  expect(execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" })).toContain("R227");
 });
 
 test.for(["", "Store", "a b", "../up", "1st", "-x-", "a--b", "a/b", "x".repeat(61)])(

@@ -47,6 +47,11 @@ await coffer.close();
 `;
 
 describe("a project that has the packed package alone", () => {
+  test("may link to it: npm then prepares what is built already", () => {
+    const options = { cwd: join(project, "node_modules/cofferdam"), encoding: "utf8" } as const;
+    expect(spawnSync("npm", ["run", "prepare"], options)).toMatchObject({ status: 0 });
+  });
+
   test("uses the strategy of the examples as module:ClassName, from its own configuration (R22)", () => {
     const home = join(project, "shop");
     cpSync(join(checkout, "examples/content-store"), home, { recursive: true });

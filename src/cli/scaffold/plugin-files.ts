@@ -56,7 +56,8 @@ function configuration(strategyName: string, className: string): string {
 }
 
 function conformanceTest(strategyName: string): string {
-  return `import { describe, test } from "node:test";
+  return `import { join } from "node:path";
+import { describe, test } from "node:test";
 import { directorySubject, leftOutLines, runConformance } from "cofferdam/testing";
 
 // Which rules of the contract are tried, the capabilities of the strategy say.
@@ -65,7 +66,7 @@ const leftOut = await runConformance(
   directorySubject({
     name: "${strategyName}",
     strategyName: "${strategyName}",
-    options: { config: new URL("cofferdam.yaml", import.meta.url).pathname },
+    options: { config: join(import.meta.dirname, "cofferdam.yaml") },
   }),
 );
 for (const line of leftOutLines(leftOut)) console.log(line);

@@ -21,8 +21,10 @@ export async function readVersion(): Promise<string> {
 export function firstTestIn(name: string): string {
   const origin = relative(resolve(name), fileURLToPath(PACKAGE));
   const isFound = /^(?:\.\.\/)+node_modules\/cofferdam$/.test(origin);
-  // What is installed already is built: npm would build it once more.
-  return isFound ? "npm test" : `npm install --ignore-scripts ${quoted(origin)} && npm test`;
+  // What is installed already is built: npm would build it once more, and write this path into the package.
+  return isFound
+    ? "npm test"
+    : `npm install --ignore-scripts --no-save ${quoted(origin)} && npm test`;
 }
 
 /** Makes a folder with these files; gives its absolute path. Takes the folder away again when one cannot be written. */
