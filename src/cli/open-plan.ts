@@ -38,7 +38,7 @@ export async function openFor(call: Call, { looking = false }: OpenFor = {}): Pr
 export async function isOffered(
   cofferdam: Cofferdam,
   sandboxes: readonly Pick<SandboxDescription, "ref">[],
-  capability: "drops" | "queries",
+  capability: "drops" | "encloses" | "queries",
 ): Promise<boolean> {
   for (const { ref } of sandboxes) {
     const { capabilities } = await cofferdam.registry.resolve(ref.strategyName);

@@ -36,6 +36,17 @@ describe("coffer", () => {
     expect(engine.left()).toEqual([]);
   });
 
+  it("starts a shell of the container where yours is not there, with a marked prompt", async () => {
+    const home = makeProject();
+    expect(coffer(home, ["open", "plan", "-r", "site"]).code).toBe(0);
+    const terminal = startInTerminal(home, ["shell", "plan"], { env: { SHELL: "/bin/bash" } });
+    await terminal.sees("(coffer plan) ");
+    terminal.type("ls $PWD; exit 4\n");
+    await terminal.sees("page");
+    expect(await terminal.ended()).toBe(4);
+    expect(coffer(home, ["clean", "plan"]).code).toBe(0);
+  });
+
   it("gives a shell in the container a terminal, with Ctrl-C and the end of the input", async () => {
     const home = makeProject();
     expect(coffer(home, ["open", "plan", "-r", "site"]).code).toBe(0);
