@@ -39,8 +39,8 @@ const MOST_NAMED = 3;
 /** What works on paths, which not every strategy has. */
 const SINGLE_EDITS = new Set(["drop", "resolve"]);
 
-/** Conflicts that `coffer resolve` does not settle. */
-const OWN_HINT = new Set(["checkout", "rows", "unresolved"]);
+/** Conflicts that `coffer resolve` does not settle, or not in every way. */
+const OWN_HINT = new Set(["checkout", "rows", "unresolved", "notMerged"]);
 
 interface ConflictData {
   readonly conflicts?: readonly { readonly path: string }[];

@@ -32,29 +32,32 @@ export async function refuseClashes(
   if (clashes.length > 0) throw conflictError(sandbox, clashes);
 }
 
-/** The error for edits that cannot be published. */
+/** The error for edits that cannot be published, or not be merged, as nothing here can. */
 export function conflictError(
   { location, ref }: OpenSandbox,
   clashes: readonly Clash[],
-  reason?: "noAncestor",
+  operation: "commit" | "merge" = "commit",
 ): SandboxConflictError {
+  const isMerge = operation === "merge";
   const conflicts = clashes.map(({ key, edit: { base, mine }, theirs }): Conflict => ({
     path: location.pathOf(key),
-    reason: reason ?? reasonOf(base, theirs),
+    reason: isMerge ? "noAncestor" : reasonOf(base, theirs),
     base: base && stateOf(base),
     theirs: theirs && stateOf(theirs),
     ours: mine && stateOf(mine),
   }));
   const paths = conflicts.map(({ path }) => path);
-  return new SandboxConflictError(`Somebody else changed ${paths.join(", ")} in ${location}`, {
+  const who = isMerge ? "Objects are not merged, and somebody else" : "Somebody else";
+  return new SandboxConflictError(`${who} changed ${paths.join(", ")} in ${location}`, {
     data: {
       originalRestored: true,
       undoDataAt: null,
       failedPath: paths[0] ?? null,
       appliedCount: 0,
       conflicts,
+      ...(isMerge && { reason: "notMerged" }),
     },
-    operation: "commit",
+    operation: isMerge ? "resolve" : "commit",
     hint: `Settle each: coffer resolve ${ref.planId} PATH --mine or --theirs.`,
   });
 }

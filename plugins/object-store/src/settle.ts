@@ -21,7 +21,7 @@ export async function resolveEdits(
 ): Promise<void> {
   const clashes = await findClashes(sandbox, await editsAt(sandbox, paths));
   if (clashes.length === 0) return;
-  if (how === "merge") throw conflictError(sandbox, clashes, "noAncestor");
+  if (how === "merge") throw conflictError(sandbox, clashes, "merge");
   const settled = await inParallel(clashes, async ({ key, edit: { mine } }) => {
     if (how === "theirs") return [key, null] as const;
     const base = (await sandbox.bucket.get(key))?.version ?? null;

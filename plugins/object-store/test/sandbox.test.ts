@@ -178,7 +178,9 @@ describe("a commit to a bucket", () => {
     await sandbox.remove("docs/guide.md");
     for (const key of ["a.txt", "docs/guide.md"])
       await served().buckets.put(site.bucket, key, "theirs\n");
-    await expect(sandbox.resolve(["a.txt"], "merge")).rejects.toBeInstanceOf(SandboxConflictError);
+    const merging = sandbox.resolve(["a.txt"], "merge");
+    await expect(merging).rejects.toBeInstanceOf(SandboxConflictError);
+    await expect(merging).rejects.toMatchObject({ data: { reason: "notMerged" } });
     await sandbox.resolve(["a.txt"], "mine");
     await sandbox.resolve(["docs"], "theirs");
     await sandbox.commit();
