@@ -4,7 +4,7 @@ import {
   closestName,
   openCofferdam,
 } from "../light.ts";
-import type { Cofferdam, Plan, Sandbox, SandboxDescription } from "../index.ts";
+import type { Cofferdam, Plan, Sandbox, SandboxDescription, SandboxEvent } from "../index.ts";
 import type { Call } from "./call.ts";
 import { findMember } from "./resource-argument.ts";
 
@@ -12,17 +12,22 @@ import { findMember } from "./resource-argument.ts";
 export interface OpenFor {
   /** Only to look: what a crash interrupted is left as it is, and told. */
   readonly looking?: boolean;
+  readonly onEvent?: (event: SandboxEvent) => void;
 }
 
 /** Whoever holds a plan for longer is at work in it, and people rather hear that than wait. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 /** Opens the state directory that the call means. Whoever opens it closes it. */
-export async function openFor(call: Call, { looking = false }: OpenFor = {}): Promise<Cofferdam> {
+export async function openFor(
+  call: Call,
+  { looking = false, onEvent }: OpenFor = {},
+): Promise<Cofferdam> {
   const cofferdam = await openCofferdam({
     ...call.places,
     limits: { lockTimeoutMs: LOCK_TIMEOUT_MS },
     ...(looking && { recover: "report" as const }),
+    ...(onEvent !== undefined && { onEvent }),
   });
   const { interrupted, recovery } = cofferdam.opening;
   // Work of processes that live may be among it.

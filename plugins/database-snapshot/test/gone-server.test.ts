@@ -1,5 +1,6 @@
 import { DatabaseError, SandboxError } from "cofferdam";
 import { expect, it } from "vitest";
+import { coffer, makeHome } from "../../../test/cli/coffer.ts";
 import { PostgresServer } from "../../../test/support/postgres-server.ts";
 import { Ground, psql } from "./ground.ts";
 
@@ -18,4 +19,20 @@ it("frees a plan whose server is gone by force alone, and names the clones that 
   await plan.sandbox("shop").cleanup({ force: true });
   expect(events).toContain("sandbox.clonesLeft");
   expect(await cofferdam.list()).toEqual([]);
+});
+
+it("tells people which clones are left when they forget a plan whose database is gone", async () => {
+  await using server = await PostgresServer.start({ fsync: "off" });
+  const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
+  const places = ["--state", ground.stateDirectory, "--config", ground.config];
+  const resource = "database_snapshot+postgres:main";
+  const run = ["run", "-p", "plan", "-r", resource, "--keep", ...places, "--"];
+  const refused = coffer(makeHome(), [...run, "psql", "-c", "CREATE TABLE more (id int)"]);
+  expect(refused.stderr).toContain("coffer sql");
+  const [clone = ""] = ground.clones();
+  server.sql("postgres", `ALTER DATABASE ${ground.database.name} RENAME TO elsewhere`);
+  const cleaned = coffer(makeHome(), ["clean", "plan", "--force", ...places]);
+  expect(cleaned.code).toBe(0);
+  const [, named = "nothing"] = /its clones (\S+)\* may be left there/.exec(cleaned.stderr) ?? [];
+  expect(clone.startsWith(named)).toBe(true);
 });

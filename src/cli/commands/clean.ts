@@ -1,5 +1,5 @@
 import { SandboxStateError } from "../../light.ts";
-import type { Cofferdam, PlanSize } from "../../index.ts";
+import type { Cofferdam, PlanSize, SandboxEvent } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -20,10 +20,18 @@ export async function clean(call: Call): Promise<ExitCode> {
   const [isAbandoned, isList] = [call.flag("abandoned"), call.flag("list")];
   if ([planId !== undefined, isAbandoned, isList].filter(Boolean).length !== 1)
     throw usageError("name one PLAN, or --abandoned, or --list");
-  await using cofferdam = await openFor(call, { looking: isList });
+  const onEvent = (event: SandboxEvent): void => tellLeft(call, event);
+  await using cofferdam = await openFor(call, { looking: isList, onEvent });
   if (isList) return await listSizes(call, cofferdam);
   if (isAbandoned) return await cleanAbandoned(call, cofferdam);
   return await cleanPlan(call, await knownPlan(cofferdam, planId ?? ""));
+}
+
+/** By force a plan is forgotten also where something of it cannot be removed: then nobody else knows of it any more. */
+function tellLeft(call: Call, { name, data }: SandboxEvent): void {
+  const { names } = data;
+  if (name === "sandbox.clonesLeft" && typeof names === "string")
+    call.tell(`The database cannot be reached: its clones ${printable(names)} may be left there.`);
 }
 
 async function cleanPlan(call: Call, known: KnownPlan): Promise<ExitCode> {

@@ -57,7 +57,10 @@ function tellUnreached(call: Call, sandboxes: readonly SandboxDescription[]): vo
       continue;
     }
     call.tell(`${id}: the command does not see this database as the plan has it.`);
-    call.tell("  If it connects to it, that is the real one. SQL works in the plan:");
+    const isReal = call.isDenied("network")
+      ? "It has no network; what it reaches by a socket is the real one."
+      : "If it connects to it, that is the real one.";
+    call.tell(`  ${isReal} SQL works in the plan:`);
     const sql = `coffer sql ${quoted(ref.planId)} ${quoted(ref.resourceId)}`;
     call.suggest([sql, "run SQL in its sandbox"]);
   }

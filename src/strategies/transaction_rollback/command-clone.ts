@@ -136,7 +136,9 @@ async function setAside(database: OpenDatabase, clones: DatabaseClones): Promise
   return name;
 }
 
-function untaken(why: string, keptAt: string | null, cause?: unknown): DatabaseError {
+function untaken(why: string, keptAt: string | null, cause?: DatabaseError): DatabaseError {
+  const instead = cause?.hint ?? null;
+  const kept = `What it worked on is the database ${keptAt ?? ""} of the same server, until the plan is cleaned up; the sandbox is as before the command.`;
   return new DatabaseError(
     `What the command did to the database was not taken into the sandbox: ${why}`,
     {
@@ -151,7 +153,7 @@ function untaken(why: string, keptAt: string | null, cause?: unknown): DatabaseE
       hint:
         keptAt === null
           ? "The sandbox is as before the command."
-          : `What it worked on is the database ${keptAt} of the same server, until the plan is cleaned up; the sandbox is as before the command.`,
+          : [instead, kept].filter((text) => text !== null).join(" "),
       cause,
     },
   );

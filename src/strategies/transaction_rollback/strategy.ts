@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import { createDiffView } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
@@ -252,9 +253,11 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   }
 
   /** Connects, and looks whether the server has what is needed. */
-  async probe(location?: string): Promise<ProbeResult> {
+  async probe(location = ""): Promise<ProbeResult> {
+    if (isAbsolute(location) && !this.host.connections().has(location))
+      return { works: false, reason: "it is for databases, and this is a path" };
     try {
-      const facts = await this.#inspect(location ?? "");
+      const facts = await this.#inspect(location);
       return { works: true, mode: `${facts.engine} ${facts.version}` };
     } catch (thrown) {
       const hint = thrown instanceof SandboxError && thrown.hint !== null ? thrown.hint : null;

@@ -13,6 +13,8 @@ const CATALOGS = `SELECT c.relname AS name FROM pg_class c
    AND c.relname <> ALL ($1::text[]) AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1`;
 /** Sessions make schemas for their temporary tables, which stay. */
 const TEMPORARY = "nspname ~ '^pg_(toast_)?temp_'";
+const HINT =
+  "Write statements that change the schema with `coffer sql`, then run the command again: it finds them done.";
 
 /**
  * A clone has the very catalogs of its source, object numbers included: where a row of one differs, the schema was
@@ -27,7 +29,7 @@ export async function requireSameCatalogs(earlier: Session, later: Session): Pro
     second.get(name) === digest ? [] : [name],
   );
   if (changed.length > 0)
-    throw notCaptured(`it changed the schema (${changed.slice(0, 4).join(", ")})`);
+    throw notCaptured(`it changed the schema (${changed.slice(0, 4).join(", ")})`, undefined, HINT);
 }
 
 async function digests(session: Session, query: string): Promise<ReadonlyMap<string, string>> {
