@@ -4,6 +4,8 @@ import { quoted } from "./quoted.ts";
 /** What to run next, in the words of the command line where they help more than those of the library. */
 export function hintFor(error: ErrorJson): string | null {
   const { planId, code, data } = error;
+  if (code === "STRATEGY_NOT_FOUND" && error.hint?.startsWith("Available") === true)
+    return `${error.hint} Those of a plug-in are known where their cofferdam.yaml is: go there, or name it with --config.`;
   if (planId === null) return error.hint;
   const plan = quoted(planId);
   if (code === "CHECKPOINT" && (data as { readonly reason?: string }).reason === "unknown")

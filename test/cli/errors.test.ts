@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { coffer, makeHome } from "./coffer.ts";
+import { homeWithOddStrategies } from "./odd-strategies.ts";
 
 const COMMANDS = ["strategies", "doctor"] as const;
 
@@ -28,6 +29,14 @@ test.for(COMMANDS)("%s of a missing path is one clear line and a hint", (command
   const { code, stdout, stderr } = coffer(makeHome(), [command, "missing"]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(/^coffer: .*missing.*\nhint: .*\n$/);
+});
+
+test("a plan with a strategy of a plug-in says where it is known, when asked from elsewhere", () => {
+  const home = homeWithOddStrategies({ "site/page": "old\n" });
+  expect(coffer(home, ["open", "try", "-r", "bare+dir:./site"]).code).toBe(0);
+  const { code, stderr } = coffer(home, ["diff", "try"], { cwd: home.folder });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/no strategy named "bare"\nhint: Available: .*cofferdam\.yaml.*--config/);
 });
 
 test.for(COMMANDS)("%s --json of a missing path gives the JSON of the error", (command) => {
