@@ -86,6 +86,14 @@ const ROWS: readonly (readonly [what: string, setup: string, statements: string]
     "BEGIN; INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1); COMMIT",
   ],
   [
+    "constraints that were told to wait for the end",
+    `CREATE TABLE a (id int PRIMARY KEY, b int NOT NULL); CREATE TABLE b (id int PRIMARY KEY, a int NOT NULL REFERENCES a);
+     ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b DEFERRABLE; CREATE TABLE seen (id int);
+     CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES (NEW.id); RETURN NULL; END $$;
+     CREATE TRIGGER seen AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION see()`,
+    "BEGIN; SET CONSTRAINTS ALL DEFERRED; INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1); COMMIT",
+  ],
+  [
     "many rows, of which few changed",
     "CREATE TABLE many AS SELECT n AS id, md5(n::text) AS what FROM generate_series(1, 20000) n; ALTER TABLE many ADD PRIMARY KEY (id)",
     "UPDATE many SET what = 'x' WHERE id % 4000 = 7; DELETE FROM many WHERE id = 19999; INSERT INTO many VALUES (0, 'zero')",

@@ -5,10 +5,13 @@ import { CAPTURE_TRIGGER } from "./tables.ts";
 type TableName = Pick<RowEffect, "schema" | "table">;
 
 /** Names that can be given to SET CONSTRAINTS: it takes all constraints of a name, and none of them may be strict. */
-const NAMES = `SELECT string_agg(name, ', ') AS names FROM (
+const DEFERRABLE = `SELECT string_agg(name, ', ') AS names FROM (
   SELECT format('%I.%I', n.nspname, c.conname) AS name
     FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
-   GROUP BY 1 HAVING bool_and(c.condeferrable) AND bool_or(c.condeferred AND`;
+   GROUP BY 1 HAVING bool_and(c.condeferrable)`;
+const NAMES = `${DEFERRABLE} AND bool_or(c.condeferred AND`;
+/** Those that wait only when they are told to; triggers of the user are never told. */
+const PATIENT = `${DEFERRABLE} AND bool_and(NOT c.condeferred AND c.contype <> 't') AND bool_or(`;
 
 /** Constraints that have checks on the given tables, at either end of a foreign key. */
 const OF_TABLES = `SELECT t.tgconstraint FROM pg_trigger t WHERE t.tgrelid IN (
@@ -44,6 +47,24 @@ export async function withoutWaiting(
   if (now !== null) await session.run(now);
   await work();
   if (later !== null) await session.run(later);
+}
+
+/**
+ * Lets the checks of these tables that may wait, but do so only when they are told to, wait until the work is done, as
+ * whoever wrote the rows may have told them; null, and nothing is done, when there are none.
+ */
+export async function withWaiting<T>(
+  session: Session,
+  tables: readonly TableName[],
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const found = await session.run(`${PATIENT} c.oid IN (${OF_TABLES}))) s`, lists(tables));
+  const [now, later] = [setting(found, "IMMEDIATE"), setting(found, "DEFERRED")];
+  if (now === null || later === null) return null;
+  await session.run(later);
+  const done = await work();
+  await session.run(now);
+  return done;
 }
 
 function lists(tables: readonly TableName[]): string[][] {

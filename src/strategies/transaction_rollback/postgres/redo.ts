@@ -10,7 +10,7 @@ import {
   tablesOf,
 } from "../sql/checked-rows.ts";
 import { type EffectRun, kindOf } from "../sql/row-store.ts";
-import { withoutWaiting } from "./deferred.ts";
+import { withWaiting, withoutWaiting } from "./deferred.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
 import { catchUp } from "./sequences.ts";
@@ -80,17 +80,8 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
   await requireBefore(rows, tables, effects);
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
-  await session.run("SAVEPOINT cofferdam_part");
-  let before = await touchedTables(session);
-  const { order, isStraight } = await applyGroups(session, tables, groups);
-  if (!isStraight) {
-    // Once more without the futile tries: they would be counted as changes.
-    await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
-    before = await touchedTables(session);
-    for (const run of order) await applyOne(session, run);
-  }
+  const touched = await applyPart(session, tables, groups);
   await requireAfter(rows, tables, effects);
-  const touched = touchedSince(before, await touchedTables(session));
   requireNothingElse(effects, touched);
   if (silenced.length === 0) return;
   // Checks that wait for the end of the transaction would keep the triggers from being switched on again.
@@ -101,6 +92,43 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
       );
     }
   });
+}
+
+type Touched = ReturnType<typeof touchedSince>;
+
+/** Applies rows, with checks that wait where they cannot be applied otherwise, and gives what was touched. */
+async function applyPart(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly Group[],
+): Promise<Touched> {
+  const apply = (): Promise<Touched> => applyTouching(session, tables, groups);
+  try {
+    return await apply();
+  } catch (thrown) {
+    if (!isPassing(thrown)) throw thrown;
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
+    const touched = await withWaiting(session, [...tables.values()], apply);
+    if (touched === null) throw thrown;
+    return touched;
+  }
+}
+
+async function applyTouching(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly Group[],
+): Promise<Touched> {
+  await session.run("SAVEPOINT cofferdam_part");
+  let before = await touchedTables(session);
+  const { order, isStraight } = await applyGroups(session, tables, groups);
+  if (!isStraight) {
+    // Once more without the futile tries: they would be counted as changes.
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
+    before = await touchedTables(session);
+    for (const run of order) await applyOne(session, run);
+  }
+  return touchedSince(before, await touchedTables(session));
 }
 
 /** Rows of different statements go together as long as they do not get in each other's way. */
@@ -131,10 +159,7 @@ async function switchTriggers(
 }
 
 /** A cascade must not reach rows that the log does not know, such as children that somebody else added. */
-function requireNothingElse(
-  effects: readonly RowEffect[],
-  touched: ReturnType<typeof touchedSince>,
-): void {
+function requireNothingElse(effects: readonly RowEffect[], touched: Touched): void {
   const expected = new Map<string, number>();
   for (const effect of effects) {
     const what = `${tablePath(effect)} ${kindOf(effect)}`;
