@@ -21,18 +21,27 @@ it("frees a plan whose server is gone by force alone, and names the clones that 
   expect(await cofferdam.list()).toEqual([]);
 });
 
-it("tells people which clones are left when they forget a plan whose database is gone", async () => {
-  await using server = await PostgresServer.start({ fsync: "off" });
-  const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
-  const places = ["--state", ground.stateDirectory, "--config", ground.config];
-  const resource = "database_snapshot+postgres:main";
-  const run = ["run", "-p", "plan", "-r", resource, "--keep", ...places, "--"];
-  const refused = coffer(makeHome(), [...run, "psql", "-c", "CREATE TABLE more (id int)"]);
-  expect(refused.stderr).toContain("coffer sql");
-  const [clone = ""] = ground.clones();
-  server.sql("postgres", `ALTER DATABASE ${ground.database.name} RENAME TO elsewhere`);
-  const cleaned = coffer(makeHome(), ["clean", "plan", "--force", ...places]);
-  expect(cleaned.code).toBe(0);
-  const [, named = "nothing"] = /its clones (\S+)\* may be left there/.exec(cleaned.stderr) ?? [];
-  expect(clone.startsWith(named)).toBe(true);
-});
+it.each([
+  ["gone", ""],
+  ["another one now", "CREATE DATABASE"],
+])(
+  "says which clones are left when a plan is forgotten whose database is %s",
+  async (_is, make) => {
+    await using server = await PostgresServer.start({ fsync: "off" });
+    const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
+    const places = ["--state", ground.stateDirectory, "--config", ground.config];
+    const resource = "database_snapshot+postgres:main";
+    const run = ["run", "-r", resource, ...places, "--"];
+    const refused = coffer(makeHome(), [...run, "psql", "-c", "CREATE TABLE more (id int)"]);
+    expect(refused.stderr).toContain("coffer sql");
+    expect(refused.stderr).toContain("coffer clean run-1 --force");
+    const [clone = ""] = ground.clones();
+    const { name, role } = ground.database;
+    server.sql("postgres", `ALTER DATABASE ${name} RENAME TO elsewhere`);
+    if (make !== "") server.sql("postgres", `${make} ${name} OWNER ${role}`);
+    const cleaned = coffer(makeHome(), ["clean", "run-1", "--force", ...places]);
+    expect(cleaned.code).toBe(0);
+    const [, named = "nothing"] = /its clones (\S+)\* may be left there/.exec(cleaned.stderr) ?? [];
+    expect(clone.startsWith(named)).toBe(true);
+  },
+);

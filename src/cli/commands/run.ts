@@ -68,6 +68,10 @@ async function runOrForget(
     // A copy with edits that were not taken is somebody's work too.
     const isKept = error instanceof DatabaseError && error.data.keptAt !== undefined;
     if (isNew && !isKept && (await plan.diff()).isEmpty) await plan.cleanup();
+    if (isNew && isKept) {
+      call.tell(`Kept as the plan ${printable(plan.id)}:`);
+      call.suggest([`coffer clean ${quoted(plan.id)} --force`, "forget the plan and what it kept"]);
+    }
     throw error;
   }
 }

@@ -73,7 +73,10 @@ export async function dropClones(database: OpenDatabase, clones: DatabaseClones)
   await clone.note({ aside: [] });
 }
 
-/** As `dropClones`, but where the server does not answer any more, its clones are given up, and that is told. */
+/** Reasons for which nobody can be asked any more; another database of the name may be on another server. */
+const GONE: ReadonlySet<string> = new Set(["unreachable", "otherDatabase"]);
+
+/** As `dropClones`, but where the database is gone, or its server, its clones are given up, and that is told. */
 export async function giveClonesUp(
   database: OpenDatabase,
   clones: DatabaseClones,
@@ -82,7 +85,7 @@ export async function giveClonesUp(
   try {
     await dropClones(database, clones);
   } catch (thrown) {
-    if (!(thrown instanceof DatabaseError) || thrown.data.reason !== "unreachable") throw thrown;
+    if (!(thrown instanceof DatabaseError) || !GONE.has(thrown.data.reason)) throw thrown;
     const { shown } = namesOf(database);
     const { sandboxId } = database.ref;
     host.emit("sandbox.clonesLeft", { sandboxId, names: `${shown}*` }, "warning");
