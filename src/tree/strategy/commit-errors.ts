@@ -106,7 +106,7 @@ export function rollbackError(
     sandboxId: place.ref.sandboxId,
     hint:
       reason === "foreignEdits"
-        ? "Move these edits away, or undo the other paths by hand from the kept files."
+        ? "An undo takes back all of a commit or nothing, and never over later edits: make the opposite edits in a new plan."
         : "The real resource stays as it was committed.",
     data: {
       reason,

@@ -40,7 +40,7 @@ export async function refuseForeignEdits(
     .map(({ path }) => path);
   if (paths.length === 0) return;
   throw new SandboxRollbackError(`Somebody changed ${named(paths)} in ${root} since the commit`, {
-    hint: "Move these edits away, then undo again.",
+    hint: "Put back what was committed there, then undo again.",
     data: {
       reason: "foreignEdits",
       originalRestored: false,
