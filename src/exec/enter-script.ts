@@ -3,8 +3,9 @@
  * everything of the caller comes in as an argument. Descriptors: 2 gets the complaints of the programs that build the
  * view, 3 is told when it stands, 4 becomes the command's own 2, and 5 is the lock of the run, which it does not get.
  *
- * Arguments: steps of several words each, `run`, the working directory, then the command. It is the first process of its
- * process namespace: when it ends, whatever the command has left running ends too.
+ * Arguments: steps of several words each, `run`, the working directory, the name of the program, then the command, which
+ * may begin with another one. It is the first process of its process namespace: when it ends, whatever the command has
+ * left running ends too.
  */
 export const ENTER_SCRIPT = `
 set -e
@@ -13,6 +14,11 @@ show_still() {
   if mount --bind -- "$1" "$2" 2>/dev/null; then
     mount -o remount,bind,ro -- "$2" || umount -- "$2"
   fi
+}
+# What whoever starts the command would say too, but in the name of another program.
+refuse() {
+  printf 'coffer: %s: %s\\n' "$program" "$1" >&2
+  exit "$2"
 }
 able=
 # Ordinary users mostly do not have the folders in their PATH that these programs are in.
@@ -47,7 +53,15 @@ while [ "$1" != run ]; do
       mount -o remount,bind,ro -- "$1" 2>/dev/null || [ ! -x "$1" ] || ! mountpoint -q -- "$1"
       shift ;;
     mask) [ ! -d "$1" ] || mount -t tmpfs -o mode=0755,size=1m tmpfs -- "$1"; shift ;;
-    hide) mount -t tmpfs -o ro,mode=0755,size=1m tmpfs -- "$1"; shift ;;
+    hide) [ ! -d "$1" ] || mount -t tmpfs -o ro,mode=0755,size=1m tmpfs -- "$1"; shift ;;
+    room)
+      # The sandbox of a folder around it leaves it out; what has to be made for it must not look like an edit.
+      if [ ! -d "$1" ]; then
+        stamp=$(stat -c %y -- "\${1%/*}" 2>/dev/null) || stamp=
+        mkdir -p -- "$1"
+        [ -z "$stamp" ] || touch -m -d "$stamp" -- "\${1%/*}"
+      fi
+      mount -t tmpfs -o mode=0755,size=1m tmpfs -- "$1"; shift ;;
     folder) mkdir -p -- "$1"; shift ;;
     pivot)
       # The old root lies over the new one for a moment, so that it needs no place of its own: see pivot_root(2).
@@ -62,7 +76,8 @@ while [ "$1" != run ]; do
   able=yes
 done
 cd -- "$2"
-shift 2
+program=$3
+shift 3
 unset LIBMOUNT_FORCE_MOUNT2
 if [ -n "$had_language" ]; then LC_ALL=$own_language; else unset LC_ALL; fi
 PATH=$own_path
@@ -71,6 +86,13 @@ exec 2>&4 3>&- 4>&-
 set +e
 # The terminal sends these to everybody; what becomes of them is the command's affair.
 trap : INT QUIT
+case $program in
+  */*)
+    [ -e "$program" ] || refuse 'not found' 127
+    [ ! -d "$program" ] || refuse 'is a directory' 126
+    [ -x "$program" ] || refuse 'Permission denied' 126 ;;
+  *) command -v -- "$program" >/dev/null || refuse 'not found' 127 ;;
+esac
 (exec "$@" 5>&-)
 exit $?
 `;

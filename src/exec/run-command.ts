@@ -60,7 +60,9 @@ export async function runEnclosed(command: Command, enclosure: Enclosure): Promi
   const { view, isRoot, network, descriptor } = enclosure;
   const user = isRoot ? [] : ["--user", "--map-current-user", "--keep-caps"];
   const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"];
-  const script = ["sh", "-c", ENTER_SCRIPT, "coffer", ...view.steps.flat(), "run", command.cwd];
+  const [program = ""] = command.argv;
+  const steps = [...view.steps.flat(), "run", command.cwd, program];
+  const script = ["sh", "-c", ENTER_SCRIPT, "coffer", ...steps];
   const argv = isRoot ? command.argv : [...WITHOUT_CAPABILITIES, ...command.argv];
   const child = spawn(
     "setpriv",

@@ -91,7 +91,7 @@ class ClosedView {
       ...sockets
         .filter((path) => !isLive(path) && !inState(path))
         .map((path) => ["attempt", path, this.#at(path)]),
-      [hasPlaces ? "mask" : "hide", this.#at(state)],
+      [hasPlaces ? "room" : "hide", this.#at(state)],
       ...masked.filter((path) => !inState(path)).map((path) => ["mask", this.#at(path)]),
       ...repositories.show((path) => this.#at(path)),
       ...repositories.link((path) => this.#at(path)),

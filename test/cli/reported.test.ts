@@ -138,9 +138,14 @@ test("a commit of something else than what was reviewed says what to do", () => 
 test("a command that is not there is told in the name of coffer", () => {
   const home = makeHome();
   answerOf(home, ["open", "try", "-r", "."]);
-  const done = coffer(home, ["exec", "try", "--", "no-such-command"]);
-  expect(done.code).toBe(127);
-  expect(done.stderr).toMatch(/^coffer: .*no-such-command/m);
+  const told = (name: string): [number | null, string] => {
+    const { code, stderr } = coffer(home, ["exec", "try", "-q", "--", name]);
+    return [code, stderr];
+  };
+  expect(told("no-such-command")).toEqual([127, "coffer: no-such-command: not found\n"]);
+  expect(told("./none")).toEqual([127, "coffer: ./none: not found\n"]);
+  expect(told("./file.txt")).toEqual([126, "coffer: ./file.txt: Permission denied\n"]);
+  expect(told("/")).toEqual([126, "coffer: /: is a directory\n"]);
 });
 
 test("taking a single row back is refused with what works instead", () => {

@@ -3,6 +3,8 @@ import { readFileSync, readdirSync } from "node:fs";
 import { type Server, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { Plan, PlanResource } from "../../src/index.ts";
+import { tempFolder } from "../support/temp.ts";
 import { isRunning, openExecSite } from "./site.ts";
 
 it("a command sees the sandbox at the real path, and the resource stays as it was", async () => {
@@ -159,3 +161,32 @@ it("a git worktree works at the place of its own repository, and its commits rea
   expect((await plan.commit()).outcome).toBe("committed");
   expect(readFileSync(join(project, "a.txt"), "utf8")).toBe("new\n");
 });
+
+it("a home with the state of the engine in it is a resource like any other", async () => {
+  const { home, coffer, plan, run } = await openExecSite((location) => [homeAt(location)]);
+  const ran = await run(`ls -A '${coffer.stateDirectory}' 2>/dev/null; echo new > ~/notes.txt`);
+  expect(ran).toMatchObject({ exitCode: 0, stdout: "" });
+  expect(readFileSync(join(home, "notes.txt"), "utf8")).toBe("mine\n");
+  expect(await changedIn(plan)).toEqual(["notes.txt"]);
+});
+
+it("the place of a repository that a worktree hides is no edit of a home around it", async () => {
+  const location = tempFolder();
+  const { plan, run } = await openExecSite((home) => {
+    const commit = ["commit", "-q", "--allow-empty", "-m", "first"];
+    execFileSync("git", ["init", "-q", location]);
+    execFileSync("git", ["-C", location, "-c", "user.name=T", "-c", "user.email=t@t", ...commit]);
+    return [homeAt(home), { id: "code", type: "git-repository", location }];
+  });
+  expect((await run(`git -C '${location}' log --format=%s`)).stdout).toBe("first\n");
+  expect(await changedIn(plan)).toEqual([]);
+});
+
+function homeAt(location: string): PlanResource {
+  return { id: "home", type: "fs-directory", location };
+}
+
+async function changedIn(plan: Plan): Promise<string[]> {
+  const { resources } = await plan.diff();
+  return Object.values(resources).flatMap(({ changes }) => changes.map(({ path }) => path));
+}
