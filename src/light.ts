@@ -5,6 +5,7 @@
 export { summarizeChanges } from "./contract/diff-view.ts";
 export {
   DatabaseError,
+  OperationTimeoutError,
   SandboxError,
   SandboxPathError,
   SandboxStateError,

@@ -1,5 +1,7 @@
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { coffer, listing, makeHome } from "./coffer.ts";
+import { coffer, listing, makeHome, node, program, run } from "./coffer.ts";
+import { KEYS, startInTerminal } from "./pseudo-terminal.ts";
 
 test("shows a failure, a kill and an undo over three kinds of things, and leaves nothing", () => {
   const home = makeHome();
@@ -19,4 +21,21 @@ test("tells the steps as one JSON value", () => {
   const { stdout } = coffer(makeHome(), ["demo", "--json"]);
   const { steps } = JSON.parse(stdout) as { readonly steps: readonly unknown[] };
   expect(steps).toHaveLength(7);
+});
+
+test("leaves nothing when nobody reads on", () => {
+  const home = makeHome();
+  const line = `'${node}' '${program}' demo | head -n 6`;
+  expect(run(home, "sh", ["-c", line]).stdout).toContain("coffer open raise");
+  expect(readdirSync(home.env["TMPDIR"] ?? "")).toEqual([]);
+});
+
+test("Ctrl-C stops it in order, and leaves nothing", async () => {
+  const home = makeHome();
+  const terminal = startInTerminal(home, ["demo"]);
+  await terminal.sees("coffer exec raise");
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.ended()).toBe(5);
+  expect(terminal.shown()).toContain("The demo was stopped; nothing of it is left");
+  expect(readdirSync(home.env["TMPDIR"] ?? "")).toEqual([]);
 });

@@ -1,5 +1,7 @@
-import { runDemo } from "../demo/demo-steps.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import { OperationTimeoutError } from "../../light.ts";
 import type { Call } from "../call.ts";
+import { runDemo } from "../demo/demo-steps.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { styleFor } from "../style.ts";
@@ -21,7 +23,21 @@ export async function demonstrate(call: Call): Promise<ExitCode> {
       }
     },
   };
-  await runDemo(voice);
+  try {
+    await runDemo(voice, call.signal);
+  } catch (error) {
+    // Its commands are waited for, so that a signal is heard only now.
+    await turn();
+    throw call.signal.aborted ? stopped(error) : error;
+  }
   if (call.json) call.answerJson({ steps });
   return EXIT.done;
+}
+
+function stopped(cause: unknown): OperationTimeoutError {
+  return new OperationTimeoutError("The demo was stopped; nothing of it is left", {
+    data: { limitMs: 0, childEnded: true },
+    operation: "demo",
+    cause,
+  });
 }

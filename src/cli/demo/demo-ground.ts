@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from "node:fs";
 import { realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,6 +60,12 @@ export class DemoGround implements Disposable {
     const lock = join(this.root, "code/.git/index.lock");
     writeFileSync(lock, "", { flag: "wx" });
     return () => rmSync(lock);
+  }
+
+  /** Whether a plan is there, however far its making came. */
+  hasPlan(): boolean {
+    const plans = join(this.stateDirectory, "plans");
+    return existsSync(plans) && readdirSync(plans).length > 0;
   }
 
   /** How far a commit is: what the engine has begun and not finished. */

@@ -11,24 +11,44 @@ export interface DemoVoice {
 }
 
 const RESOURCES = ["-r", "./site", "-r", "git:./code", "-r", "sqlite:./shop.db"];
+const PLAN = "raise";
 const EDITS = "sed -i s/3/5/ site/index.html; sed -i s/300/500/ code/price.js";
 const UPDATE = "UPDATE prices SET cents = 500 WHERE fruit = 'apples'";
 
-/** Shows the whole story on things made for it, with real commands, and checks every claim. Leaves nothing behind. */
-export async function runDemo(voice: DemoVoice): Promise<void> {
-  using ground = await DemoGround.make();
-  await new Story(voice, ground, await ground.fingerprint()).tell();
+/**
+ * Shows the whole story on things made for it, with real commands, and checks every claim. Leaves nothing behind, also
+ * when it is stopped half way.
+ */
+export async function runDemo(voice: DemoVoice, signal: AbortSignal): Promise<void> {
+  const ground = await DemoGround.make();
+  const leave = (): void => leaveGround(ground);
+  // Whoever reads the output may stop, and a second Ctrl-C does not wait.
+  process.once("exit", leave);
+  try {
+    await new Story(voice, ground, await ground.fingerprint(), signal).tell();
+  } finally {
+    process.off("exit", leave);
+    leave();
+  }
+}
+
+/** A plan that is still there may hold a mount, which has to go first. */
+function leaveGround(ground: DemoGround): void {
+  if (ground.hasPlan()) runCoffer(ground, ["clean", PLAN, "--force", "-q"]);
+  ground[Symbol.dispose]();
 }
 
 class Story {
   readonly #voice: DemoVoice;
   readonly #ground: DemoGround;
   readonly #before: string;
+  readonly #signal: AbortSignal;
 
-  constructor(voice: DemoVoice, ground: DemoGround, before: string) {
+  constructor(voice: DemoVoice, ground: DemoGround, before: string, signal: AbortSignal) {
     this.#voice = voice;
     this.#ground = ground;
     this.#before = before;
+    this.#signal = signal;
   }
 
   async tell(): Promise<void> {
@@ -36,27 +56,27 @@ class Story {
     step("A directory, a git repository and a database, which belong together.");
     tell(`in ${this.#ground.root}: site/, code/ and shop.db`);
     step("A plan over all three. Whatever works in it changes nothing real.");
-    this.#run(["open", "raise", "-q", ...RESOURCES]);
-    this.#run(["exec", "raise", "-q", "--", "sh", "-c", EDITS]);
-    this.#run(["sql", "raise", "shop.db", UPDATE, "-q"]);
+    this.#run(["open", PLAN, "-q", ...RESOURCES]);
+    this.#run(["exec", PLAN, "-q", "--", "sh", "-c", EDITS]);
+    this.#run(["sql", PLAN, "shop.db", UPDATE, "-q"]);
     await this.#expectOld("All three are untouched (checked: files, history, rows).");
     step("One look at everything.");
-    this.#run(["diff", "raise", "-q"]);
+    this.#run(["diff", PLAN, "-q"]);
     step("Somebody else is at work in the repository: the commit fails, and changes nothing.");
     await this.#failOnPurpose();
     step("The commit is killed in the middle (kill -9). What now?");
     await this.#killAndRecover();
     step("Undo: all three are as before.");
-    this.#run(["rollback", "raise", "-q"]);
+    this.#run(["rollback", PLAN, "-q"]);
     await this.#expectOld("All three are as before (checked: files, rows, what git shows).");
     step("Forget the plan. Nothing is left of it.");
-    this.#run(["clean", "raise", "-q"]);
+    this.#run(["clean", PLAN, "-q"]);
   }
 
   async #failOnPurpose(): Promise<void> {
     const release = this.#ground.makeGitBusy();
     try {
-      this.#run(["commit", "raise", "-q"], false);
+      this.#run(["commit", PLAN, "-q"], false);
     } finally {
       release();
     }
@@ -65,7 +85,7 @@ class Story {
 
   async #killAndRecover(): Promise<void> {
     const { tell } = this.#voice;
-    const line = ["commit", "raise", "-q"];
+    const line = ["commit", PLAN, "-q"];
     tell(`$ coffer ${line.join(" ")} & kill -9 $!`);
     await killCoffer(this.#ground, line);
     this.#run(["recover", "-q"]);
@@ -85,6 +105,7 @@ class Story {
 
   /** Runs a command and shows it with its output. */
   #run(args: readonly string[], mustSucceed = true): void {
+    this.#signal.throwIfAborted();
     const { tell } = this.#voice;
     const line = `coffer ${args.map(quoted).join(" ")}`;
     tell(`$ ${line}`);
