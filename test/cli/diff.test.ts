@@ -170,6 +170,8 @@ test("goes through the pager on a terminal only, in colours, and fits into 40 co
   expect(shown.code).toBe(0);
   expect(shown.stdout).toContain(`paged: ${ESCAPE}[32m+new${ESCAPE}[39m\n`);
   expect(coffer(home, ["diff", "try", "-q"], { env }).stdout).not.toMatch(/paged|\u001b/);
+  const preview = onTerminal(home, ["rollback", "try", "--dry-run", "-q"], { env });
+  expect(preview.stdout).toMatch(/^paged: .*short\.txt/m);
   const plain = onTerminal(home, ["diff", "try", "--stat"], {
     columns: 40,
     env: { NO_COLOR: "1", PAGER: "cat" },

@@ -1,11 +1,12 @@
 import type { FinishedTransaction } from "../../index.ts";
-import type { Call, Page } from "../call.ts";
+import { type Call, type Page, pageFor } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openFor } from "../open-plan.ts";
 import { quoted } from "../quoted.ts";
 import { countText, timeText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
+import { showPaged } from "../terminal/pager.ts";
 
 /** One finished transaction, as `coffer log --json` tells it. */
 interface LogEntry {
@@ -27,7 +28,9 @@ interface LogEntry {
 export async function showLog(call: Call): Promise<ExitCode> {
   await using cofferdam = await openFor(call, { looking: true });
   const entries = (await cofferdam.history()).toReversed().map(entryOf);
-  call.answer(entries, (page) => entries.flatMap((entry) => render(entry, page)));
+  const page = pageFor(process.stdout);
+  if (call.json) call.answerJson(entries);
+  else await showPaged(entries.flatMap((entry) => render(entry, page)));
   if (entries.length === 0) call.tell("Nothing was committed yet.");
   // Others were taken back since, or are forgotten.
   const committed = (await cofferdam.list()).filter(({ status }) => status === "COMMITTED");

@@ -1,5 +1,5 @@
 import type { PlanDiff, UndoPreview } from "../../index.ts";
-import type { Call, Page } from "../call.ts";
+import { type Call, type Page, pageFor } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { knownPlan, openFor } from "../open-plan.ts";
@@ -9,6 +9,7 @@ import { withProgress } from "../progress.ts";
 import { quoted } from "../quoted.ts";
 import { countText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
+import { showPaged } from "../terminal/pager.ts";
 
 /** What would become of one resource. */
 interface Preview extends UndoPreview {
@@ -48,7 +49,8 @@ async function preview(call: Call, known: KnownPlan): Promise<ExitCode> {
   for (const [id, one] of Object.entries(undo?.resources ?? {}))
     resources[id] = { action: "undo", ...one };
   const possible = undo?.possible ?? true;
-  call.answer({ planId: plan.id, possible, resources }, (page) => render(resources, page));
+  if (call.json) call.answerJson({ planId: plan.id, possible, resources });
+  else await showPaged(render(resources, pageFor(process.stdout)));
   if (possible) call.suggest([`coffer rollback ${quoted(plan.id)}`, "do it"]);
   return possible ? EXIT.done : EXIT.refused;
 }
