@@ -84,6 +84,11 @@ export class Call {
     if (!this.json && !this.quiet) process.stderr.write(`${line}\n`);
   }
 
+  /** Says that something which was asked for did not happen, to people only, and whatever else is silent. */
+  warn(line: string): void {
+    if (!this.json) process.stderr.write(`${line}\n`);
+  }
+
   /** Names the commands that are useful next, to people only. */
   suggest(...commands: readonly (readonly [line: string, meaning: string])[]): void {
     const { style } = pageFor(process.stderr);

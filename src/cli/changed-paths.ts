@@ -47,7 +47,12 @@ export function changedPaths(
 function selectionOf(known: KnownPlan, diff: PlanDiff, text: string): Selection {
   const candidates = known.sandboxes.flatMap(({ ref: { resourceId }, resource }) => {
     const own = ownPath(known, resourceId, text);
-    const paths = own === null ? within(text, resource.location) : [own];
+    const isNamed = findMember(text, known.sandboxes)?.ref.resourceId === resourceId;
+    // What names a whole resource need not be a path of it: that of a database has rows.
+    const below = isNamed
+      ? [...within(text, resource.location), ""]
+      : within(text, resource.location);
+    const paths = own === null ? below : [own];
     const changes = diff.resources[resourceId]?.changes ?? [];
     const path = paths.find((one) => changes.some((change) => isAtOrBelow(change.path, one)));
     return path === undefined ? [] : [{ resourceId, path }];

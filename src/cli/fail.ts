@@ -24,31 +24,41 @@ export async function fail(
   error: unknown,
   { isJson }: { readonly isJson: boolean },
 ): Promise<ExitCode> {
-  const told = await describe(error);
+  const { told, lines } = await describe(error);
   if (isJson) process.stdout.write(`${JSON.stringify({ error: told }, null, 2)}\n`);
-  else tell(told);
+  else tell(told, lines);
   return exitCodeOf(told);
 }
 
-function tell({ message, hint }: ToldError): void {
+/** An error, and what people want to see of it beside its message. */
+interface Described {
+  readonly told: ToldError;
+  readonly lines: readonly string[];
+}
+
+const MOST_LINES = 20;
+
+function tell({ message, hint }: ToldError, more: readonly string[]): void {
   const style = styleFor(process.stderr);
+  const rest = more.length - MOST_LINES;
+  const shown = rest > 0 ? [...more.slice(0, MOST_LINES), `and ${rest} more`] : more;
   // Names can hold anything; what controls a terminal is not passed on.
-  const lines = message.split("\n").map(printable);
+  const lines = [...message.split("\n"), ...shown].map(printable);
   process.stderr.write(`${style.bad("coffer:")} ${lines.join("\n  ")}\n`);
   if (hint !== null) process.stderr.write(`${style.bold("hint:")} ${printable(hint)}\n`);
 }
 
-async function describe(error: unknown): Promise<ToldError> {
+async function describe(error: unknown): Promise<Described> {
   if (error instanceof UsageError) {
     const { code, message, hint } = error;
-    return { code, message, hint, data: null };
+    return { told: { code, message, hint, data: null }, lines: [] };
   }
   const { SandboxError } = await import("../light.ts");
-  const { hintFor } = await import("./hint-for.ts");
+  const { furtherConflicts, hintFor } = await import("./hint-for.ts");
   if (error instanceof SandboxError || error instanceof PartialFailure) {
     const json = error.toJSON();
-    return { ...json, hint: hintFor(json) };
+    return { told: { ...json, hint: hintFor(json) }, lines: furtherConflicts(json) };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { code: "INTERNAL", message, hint: BUG_HINT, data: null };
+  return { told: { code: "INTERNAL", message, hint: BUG_HINT, data: null }, lines: [] };
 }

@@ -6,6 +6,8 @@ export function hintFor(error: ErrorJson): string | null {
   const { planId, code, data } = error;
   if (code === "STRATEGY_NOT_FOUND" && error.hint?.startsWith("Available") === true)
     return `${error.hint} Those of a plug-in are known where their cofferdam.yaml is: go there, or name it with --config.`;
+  if (code === "PLATFORM_UNSUPPORTED" && (data as { readonly what?: string }).what === STATE)
+    return insideHint() ?? error.hint;
   if (planId === null) return error.hint;
   const plan = quoted(planId);
   if (code === "CHECKPOINT" && (data as { readonly reason?: string }).reason === "unknown")
@@ -21,13 +23,30 @@ export function hintFor(error: ErrorJson): string | null {
   if (conflict === null) return error.hint;
   const { conflicts = [], reason } = conflict.data as ConflictData;
   if (reason !== undefined && OWN_HINT.has(reason)) return conflict.hint;
-  const paths = conflicts.map(({ path }) => path);
+  const paths = conflicts.map(({ path }) => path || ".");
   if (paths[0]?.endsWith(".git/index.lock") === true)
     return "Wait until git has ended there, then commit again.";
   const named = paths.length > MOST_NAMED ? "PATH…" : paths.map(quoted).join(" ");
   if (conflict.operation === "resolve")
     return `Edit your version (\`coffer shell ${plan}\`), then \`coffer resolve ${plan} ${named} --mine\`; or yield with --theirs.`;
-  return `\`coffer diff ${plan}\` shows your side; \`coffer resolve ${plan} ${named} --mine\`, --theirs or --merge settles it, then commit again.`;
+  if (paths.every((path) => GIT_INDEX.test(path)))
+    return `Even \`git status\` rewrites an index: if nothing was staged there meanwhile, \`coffer resolve ${plan} ${named} --mine\`, then commit again.`;
+  const all = `${quoted(`${conflict.resourceId}:`)} instead of PATH settles all of them`;
+  const settles = paths.length > MOST_NAMED ? `settles one, ${all};` : "settles it,";
+  return `\`coffer diff ${plan}\` shows your side; \`coffer resolve ${plan} ${named} --mine\`, --theirs or --merge ${settles} then commit again.`;
+}
+
+/** Where others changed the same, when that is more than the message of an error names. */
+export function furtherConflicts(error: ErrorJson): readonly string[] {
+  const { conflicts = [] } = (withCode("SANDBOX_CONFLICT", error)?.data ?? {}) as ConflictData;
+  return conflicts.length > MOST_NAMED ? conflicts.map(({ path }) => path || ".") : [];
+}
+
+/** A command of a plan does not see the state directory. */
+function insideHint(): string | null {
+  const plan = process.env["COFFERDAM_PLAN"];
+  if (plan === undefined) return null;
+  return `This runs inside the plan ${plan}, where no plan can be reached: leave it first, or name a folder of its own by --state.`;
 }
 
 /** A command was to run in a plan that is committed, or that nobody knows. */
@@ -37,6 +56,12 @@ function committedHint({ data, hint }: ErrorJson, plan: string): string | null {
 }
 
 const MOST_NAMED = 3;
+
+/** What a library error says of the state directory. */
+const STATE = "state directory";
+
+/** The index of a repository, or of one of its submodules. */
+const GIT_INDEX = /(?:^|\/)\.git\/(?:modules\/.+\/)?index$/;
 
 /** What works on paths, which not every strategy has. */
 const SINGLE_EDITS = new Set(["drop", "resolve"]);

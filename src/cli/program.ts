@@ -31,8 +31,9 @@ export async function runCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) return fail(error, { isJson });
     if (error.exitCode === 0) return EXIT.done;
-    const isToldAlready = error.code === "commander.help" && !isJson;
-    return isToldAlready ? EXIT.usage : fail(usageError(error.message), { isJson });
+    if (error.code !== "commander.help") return fail(usageError(error.message), { isJson });
+    // The help was printed instead, which is told already.
+    return isJson ? fail(usageError("no command is given"), { isJson }) : EXIT.usage;
   }
 }
 
@@ -92,6 +93,8 @@ function createProgram(
       showGlobalOptions: true,
       minWidthToWrap: 16,
       subcommandTerm: (command) => command.name(),
+      // They say themselves what holds unless they are given.
+      optionDescription: ({ description }) => description,
     })
     // What is wrong is told by whoever catches it.
     .configureOutput({
@@ -153,9 +156,10 @@ function optionOf({ flags, description, isMany, choices }: OptionSpec): Option {
   const option = new Option(flags, description);
   if (choices !== undefined) option.choices(choices);
   if (isMany !== true) return option;
-  return option
-    .default([], "none")
-    .argParser((value: string, before: unknown) => [...(before as string[]), value]);
+  return option.argParser((value: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    value,
+  ]);
 }
 
 function versionOf(): string {

@@ -69,8 +69,9 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
     return await open(path);
   } catch (error) {
     if (error instanceof SandboxError) throw error;
-    throw new PlatformUnsupportedError(`The state directory ${path} cannot be used`, {
-      data: { what: "state directory", reason: describeThrown(error) },
+    const reason = describeThrown(error);
+    throw new PlatformUnsupportedError(`The state directory ${path} cannot be used: ${reason}`, {
+      data: { what: "state directory", reason },
       operation: "open",
       hint: "Name a folder on a local disk that you may write to (option stateDirectory, or XDG_STATE_HOME).",
       cause: error,

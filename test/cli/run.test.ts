@@ -109,6 +109,7 @@ it("in a terminal run asks, shows the review, and commits exactly what it showed
   });
   await terminal.sees("iscard? ");
   terminal.type("x\n");
+  await terminal.sees("Answer with c, r, k, d");
   terminal.type("r\n");
   await terminal.sees("+new");
   terminal.type("c\n");

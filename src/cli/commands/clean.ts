@@ -1,5 +1,5 @@
 import { SandboxStateError } from "../../light.ts";
-import type { Cofferdam, PlanSize, SandboxEvent } from "../../index.ts";
+import type { Cofferdam, PlanSize, SandboxEvent, SparedBecause } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -61,6 +61,13 @@ async function refuseEdits(call: Call, { plan }: KnownPlan): Promise<void> {
   });
 }
 
+const SPARED: Readonly<Record<SparedBecause, string>> = {
+  kept: "plans of the command line are kept until `coffer clean PLAN`",
+  owned: "a process that lives works on it",
+  recent: "it was used a short while ago",
+  busy: "somebody is changing it",
+};
+
 async function cleanAbandoned(call: Call, cofferdam: Cofferdam): Promise<ExitCode> {
   const work = cofferdam.cleanupAbandoned({ signal: call.signal });
   const report = await withProgress(call, "Cleaning up", work);
@@ -71,7 +78,7 @@ async function cleanAbandoned(call: Call, cofferdam: Cofferdam): Promise<ExitCod
   if (call.json) call.answerJson(report);
   for (const { planId } of report.abandoned) call.tell(`  ${printable(planId)}  is forgotten`);
   for (const [planId, why] of Object.entries(report.spared))
-    call.tell(`  ${printable(planId)}  stays: ${why}`);
+    call.tell(`  ${printable(planId)}  stays: ${SPARED[why]}`);
   if (report.abandoned.length === 0) call.tell("No plan is abandoned.");
   return EXIT.done;
 }

@@ -24,6 +24,9 @@ export async function fork(call: Call): Promise<ExitCode> {
   if (call.json) call.answerJson(told);
   const begin = from === undefined ? "the present state" : printable(from);
   call.tell(`The plan ${printable(name)} begins with ${begin} of ${printable(plan.id)}.`);
-  call.suggest(...wayIn(told), [`coffer diff ${quoted(name)}`, "see what it would commit"]);
+  call.suggest(...wayIn(told, sandboxes), [
+    `coffer diff ${quoted(name)}`,
+    "see what it would commit",
+  ]);
   return EXIT.done;
 }

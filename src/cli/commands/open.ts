@@ -37,7 +37,7 @@ export async function openPlan(call: Call): Promise<ExitCode> {
   }
   const name = quoted(planId);
   call.suggest(
-    ...wayIn(told),
+    ...wayIn(told, sandboxes),
     [`coffer diff ${name}`, "see what would be committed"],
     [`coffer commit ${name}`, "publish it, all or nothing"],
   );

@@ -97,7 +97,7 @@ async function chooseEnding(
   { answer, diff, isNew, result }: Finished,
 ): Promise<Exclude<Choice, "review"> | "unchanged"> {
   if (answer === "commit" && result.exitCode !== 0) {
-    call.tell(`Not committed: the command ended with ${result.exitCode}. The plan is kept.`);
+    call.warn(`Not committed: the command ended with ${result.exitCode}.`);
     return "keep";
   }
   if (answer !== undefined && answer !== "review") return answer;

@@ -28,8 +28,8 @@ export async function runSql(call: Call): Promise<ExitCode> {
   const strategy = await cofferdam.strategyFor(ref);
   if (strategy.capabilities?.queries !== true)
     throw usageError(
-      `${ref.resourceId} is no database`,
-      "`coffer status PLAN` shows what each is.",
+      `${ref.resourceId} is no database in this plan, it is worked on by ${ref.strategyName}`,
+      "A plan has a database as one when it is opened with it: `coffer open NAME -r sqlite:./app.db`.",
     );
   const rows = await withProgress(call, "Asking", rowsOf(sandbox, script, call.signal));
   const names = `"planId": ${JSON.stringify(ref.planId)}, "resourceId": ${JSON.stringify(ref.resourceId)}`;

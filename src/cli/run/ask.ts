@@ -29,6 +29,7 @@ export async function askChoice(): Promise<Choice> {
       const answer = line.trim().toLowerCase();
       const choice = BY_LETTER[answer] ?? Object.values(BY_LETTER).find((one) => one === answer);
       if (choice !== undefined) return choice;
+      process.stderr.write(`Answer with ${Object.keys(BY_LETTER).join(", ")} or the whole word.\n`);
       lines.prompt();
     }
     process.stderr.write("\n");

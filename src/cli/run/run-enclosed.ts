@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import type { Outside, Plan, PlanRunResult, SandboxDescription } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { quoted } from "../quoted.ts";
@@ -72,6 +73,11 @@ function tellLimits(call: Call, result: PlanRunResult): void {
   if (outside !== null) for (const line of outsideLines(outside, style, width)) call.tell(line);
   for (const line of surroundingsLines(surroundings, width)) call.tell(line);
   // Of interest only to whoever wonders why the command failed: most commands never go there.
-  if (fixed.length > 0 && exitCode !== 0)
-    call.tell(`It could only read ${fixed.map((path) => printable(path)).join(", ")}.`);
+  if (fixed.length > 0 && exitCode !== 0) tellFixed(call, fixed);
+}
+
+function tellFixed(call: Call, fixed: readonly string[]): void {
+  call.tell(`It could only read ${fixed.map((path) => printable(path)).join(", ")}.`);
+  if (fixed.includes(tmpdir()))
+    call.tell("  Other mounts lie in there; TMPDIR names another folder for temporary files.");
 }

@@ -109,11 +109,14 @@ export function checkpointError(
   const messages: Partial<Record<typeof reason, string>> = {
     malformed:
       "A checkpoint id has 1 to 100 letters, digits, dots, dashes and underscores and does not begin with auto-",
+    duplicate: `There is a checkpoint ${shown} already`,
+    unknown: `There is no checkpoint ${shown}`,
     unsupported: "This strategy keeps no checkpoints",
     members: `The plan has other sandboxes than when the checkpoint ${shown} was made`,
   };
   return new CheckpointError(messages[reason] ?? `The checkpoint ${shown} is ${reason}`, {
     data: { checkpointId: shown, reason },
+    ...(reason === "duplicate" && { hint: "Choose another name." }),
     operation: "checkpoint",
   });
 }
