@@ -17,7 +17,9 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "completion",
     group: MACHINE_GROUP,
-    arguments: [{ name: "SHELL", description: "bash, zsh or fish" }],
+    arguments: [
+      { name: "SHELL", description: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] },
+    ],
     options: [],
     summary: "print the completion of commands, options and plans for a shell",
     details: "Put what it prints where your shell reads it when it starts.",

@@ -9,6 +9,8 @@ export interface ArgumentSpec {
   readonly isOptional?: boolean;
   /** Takes all that follow. */
   readonly isMany?: boolean;
+  /** The only values that it takes. */
+  readonly choices?: readonly string[];
 }
 
 /** One option of a command. */

@@ -21,20 +21,37 @@ function bash(commands: readonly CommandSpec[], below: Below): string {
   const cases = commands.map((spec) => {
     const words = [...spec.options, ...GLOBAL_OPTIONS].flatMap(namesOf).join(" ");
     const names = below(spec).map(({ name }) => name);
-    const more = names.length === 0 ? "" : `; names="${names.join(" ")}"`;
+    const only = choicesOf(spec);
+    const more = [
+      ...(names.length === 0 ? [] : [`; names="${names.join(" ")}"`]),
+      ...(only.length === 0 ? [] : [`; only=${bashLines(only)}`]),
+    ].join("");
     return `    ${spec.name}) words="${words}"; plan=${takesPlan(spec) ? 1 : 0}${more} ;;`;
   });
+  const all = commands.map(({ name }) => name).join(" ");
+  const values = commands.flatMap(({ options }) => options).filter(isValued);
+  const chosen = new Map(values.map((one) => [namesOf(one).join("|"), bashValues(one)]));
+  const valueCases = [...chosen].map(([flags, list]) => `    ${flags}) choices=${list} ;;`);
   return `_coffer() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" names="" plan=0
+  local word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" before="\${COMP_WORDS[COMP_CWORD - 1]}"
+  local words="" names="" only="" choices="" plan=0
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="${commands.map(({ name }) => name).join(" ")} help --version --help"
+    words="${all} help --version --help"
     COMPREPLY=($(compgen -W "$words" -- "$word"))
     return
   fi
   case "$command" in
 ${cases.join("\n")}
+    help) only=${bashLines(commands.map(({ name }) => name))} ;;
   esac
-  if [ "$COMP_CWORD" -eq 2 ] && [ "$plan" -eq 1 ] && [ "\${word:0:1}" != "-" ]; then
+  case "$before" in
+${valueCases.join("\n")}
+  esac
+  [ "$COMP_CWORD" -ne 2 ] || choices="\${choices:-$only}"
+  if [ -n "$choices" ] && [ "\${word:0:1}" != "-" ]; then
+    local IFS=$'\\n'
+    COMPREPLY=($(compgen -W "$choices" -- "$word"))
+  elif [ "$COMP_CWORD" -eq 2 ] && [ "$plan" -eq 1 ] && [ "\${word:0:1}" != "-" ]; then
     local IFS=$'\\n'
     COMPREPLY=($(compgen -W "$(${PLANS})" -- "$word"))
   elif [ "\${word:0:1}" = "-" ]; then
@@ -52,7 +69,9 @@ function zsh(commands: readonly CommandSpec[], below: Below): string {
   const names = commands.map(({ name, summary }) => `    ${zshText(`${name}:${summary}`)}`);
   const cases = commands.map((spec) => {
     const names = below(spec).map(({ name }) => name);
-    const own = names.length === 0 ? "" : `'1:name:{compadd ${names.join(" ")}; _files}' `;
+    const only = choicesOf(spec);
+    const chosen = only.length === 0 ? "" : `'1:name:(${only.join(" ")})' `;
+    const own = names.length === 0 ? chosen : `'1:name:{compadd ${names.join(" ")}; _files}' `;
     const plans = takesPlan(spec) ? "'1:plan:_coffer_plans' " : own;
     const first = `${plans}'*:file:_files'`;
     const options = [...spec.options, ...GLOBAL_OPTIONS].flatMap(zshOptions);
@@ -90,8 +109,13 @@ function zshOptions(option: OptionSpec): string[] {
   const text = description.replace(/[[\]:\\]/g, String.raw`\$&`);
   const value = /<(.*)>/.exec(flags)?.[1];
   const many = isMany === true ? "*" : "";
-  const kind = value === undefined ? "" : `:${value}:_files`;
+  const kind = value === undefined ? "" : `:${value}:${zshValues(option)}`;
   return namesOf(option).map((name) => zshText(`${many}${name}[${text}]${kind}`));
+}
+
+function zshValues(option: OptionSpec): string {
+  if (option.choices !== undefined) return `(${option.choices.join(" ")})`;
+  return isPlan(option) ? "_coffer_plans" : "_files";
 }
 
 function zshText(text: string): string {
@@ -105,6 +129,7 @@ function fish(commands: readonly CommandSpec[], below: Below): string {
     return [
       `complete -c coffer -f -n '${first}' -a ${spec.name} -d ${fishText(spec.summary)}`,
       ...(takesPlan(spec) ? [`complete -c coffer -n '${inside}' -a "(${fishPlans()})"`] : []),
+      ...choicesOf(spec).map((name) => `complete -c coffer -f -n '${inside}' -a ${name}`),
       ...below(spec).map(
         ({ name, summary }) =>
           `complete -c coffer -n '${inside}' -a ${name} -d ${fishText(summary)}`,
@@ -115,11 +140,14 @@ function fish(commands: readonly CommandSpec[], below: Below): string {
   return `${[...lines, ...GLOBAL_OPTIONS.map((option) => fishOption(option, ""))].join("\n")}\n`;
 }
 
-function fishOption({ flags, description }: OptionSpec, condition: string): string {
-  const names = namesOf({ flags, description })
+function fishOption(option: OptionSpec, condition: string): string {
+  const { flags, description, choices } = option;
+  const names = namesOf(option)
     .map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
     .join(" ");
-  const value = flags.includes("<") ? " -r" : "";
+  const plans = isPlan(option) ? ` -f -a "(${fishPlans()})"` : "";
+  const listed = choices === undefined ? plans : ` -f -a '${choices.join(" ")}'`;
+  const value = flags.includes("<") ? ` -r${listed}` : "";
   return `complete -c coffer${condition} ${names}${value} -d ${fishText(description)}`;
 }
 
@@ -136,6 +164,29 @@ function namesOf({ flags }: OptionSpec): string[] {
     .replace(/ <.*$/, "")
     .split(", ")
     .filter((name) => name.startsWith("-"));
+}
+
+/** Whether it is known what can stand behind an option. */
+function isValued(option: OptionSpec): boolean {
+  return option.choices !== undefined || isPlan(option);
+}
+
+function isPlan({ flags }: OptionSpec): boolean {
+  return flags.endsWith("<PLAN>");
+}
+
+function bashValues({ choices }: OptionSpec): string {
+  return choices === undefined ? `"$(${PLANS})"` : bashLines(choices);
+}
+
+/** Names may have blanks in them, so that words are told apart by lines. */
+function bashLines(words: readonly string[]): string {
+  return `$'${words.join(String.raw`\n`)}'`;
+}
+
+/** The only words that can stand behind the name of a command. */
+function choicesOf({ arguments: [first] }: CommandSpec): readonly string[] {
+  return first?.choices ?? [];
 }
 
 function takesPlan({ name, arguments: [first] }: CommandSpec): boolean {

@@ -53,6 +53,10 @@ test("completes commands, options and the plans that are there in bash", () => {
   expect(completed("status", "ho")).toEqual(["holiday"]);
   expect(completed("commit", "holiday", "--e")).toEqual(["--expect"]);
   expect(completed("strategies", "ne")).toEqual(["new"]);
+  expect(completed("run", "--outside", "")).toEqual(["discard", "read-only", "allow"]);
+  expect(completed("run", "-p", "")).toEqual(["holiday"]);
+  expect(completed("completion", "")).toEqual(["bash", "zsh", "fish"]);
+  expect(completed("help", "chec")).toEqual(["checkpoint", "checkpoints"]);
 });
 
 test("completes commands, options and the plans that are there in fish", () => {
