@@ -149,6 +149,19 @@ describe.each(PLAIN)("$name", (subject) => {
     expect(readFileSync(index).equals(bytes)).toBe(true);
   });
 
+  test("an index of a submodule that git refreshed after the commit stands in the way of no undo", async () => {
+    const tree =
+      "git init -q; mkdir .git/modules; git init -q --separate-git-dir .git/modules/lib lib; echo old > lib/l; git -C lib add l; echo 'gitdir: ../.git/modules/lib' > lib/.git";
+    const { real, bench } = await openSite(subject, tree, "{}");
+    await using _bench = bench;
+    shell(await bench.sandbox.getPath(), "echo new > lib/n; git -C lib add n");
+    await bench.sandbox.commit();
+    expect(shell(real, "git -C lib ls-files")).toBe("l\nn\n");
+    shell(real, "touch -d 2001-02-03 lib/l; git -C lib status > /dev/null");
+    await bench.sandbox.rollback();
+    expect(shell(real, "git -C lib ls-files")).toBe("l\n");
+  });
+
   test("drift is told when it is asked for, and only what the sandbox did not touch", async () => {
     const tree = "mkdir d; for name in a b c d/e; do echo old > $name; done";
     const { real, bench } = await openSite(subject, tree, "{}");

@@ -6,7 +6,8 @@ import { type BytePath, type RelativePath, displayPath } from "../../model/byte-
 import type { TreeChange } from "../tree-change.ts";
 import type { SandboxPlace } from "../workspace.ts";
 
-const INDEX = /^((?:.*\/)?\.git)\/index$/;
+/** Also that of a submodule, or of another worktree. */
+const INDEX = /^((?:.*\/)?\.git(?:\/(?:modules|worktrees)\/.+)?)\/index$/;
 const INSIDE = /^((?:.*\/)?\.git)\//;
 
 /**
