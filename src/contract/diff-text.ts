@@ -85,10 +85,10 @@ async function hunks(
     return `Binary content differs (${left.length} bytes to ${right.length} bytes)`;
   }
   const { createTwoFilesPatch } = await import("diff/lib/patch/create.js");
-  const [oldText, newText] = [
-    Buffer.from(left).toString("utf8"),
-    Buffer.from(right).toString("utf8"),
-  ];
+  // Every byte that is no UTF-8 would look the same, and so might both sides.
+  const isText = isUtf8(left) && isUtf8(right);
+  const decoder = new TextDecoder(isText ? "utf-8" : "windows-1252", { ignoreBOM: true });
+  const [oldText, newText] = [decoder.decode(left), decoder.decode(right)];
   const from = before === null && change.before === null ? "/dev/null" : nameOf(change, "a");
   const to = after === null ? "/dev/null" : nameOf(change, "b");
   const patch = createTwoFilesPatch("a", "b", oldText, newText, undefined, undefined, {
@@ -99,7 +99,13 @@ async function hunks(
     return `Content differs in too many places (${left.length} bytes to ${right.length} bytes)`;
   // The library's own names, below a ruler that no tool reads, are not those of files in other encodings.
   const lines = patch.replace(/\n$/, "").split("\n").slice(HEADER_LINES);
-  return [`--- ${from}`, `+++ ${to}`, ...lines].join("\n");
+  const note = isText ? [] : ["Content is no UTF-8, and shown as Latin-1"];
+  return [...note, `--- ${from}`, `+++ ${to}`, ...lines].join("\n");
+}
+
+function isUtf8(content: Uint8Array): boolean {
+  const bytes = Buffer.from(content);
+  return Buffer.from(bytes.toString("utf8")).equals(bytes);
 }
 
 function isBinary(content: Uint8Array): boolean {

@@ -145,6 +145,23 @@ describe("what is said of a change that is not about lines", () => {
   });
 });
 
+describe("content in another encoding", () => {
+  it("is shown so that different bytes look different, and is named", async () => {
+    const lines = (await textOf({}, "caf\u00e9\n", "caf\u00e8\n")).trimEnd().split("\n");
+    expect(lines.slice(1)).toEqual([
+      "Content is no UTF-8, and shown as Latin-1",
+      ...["--- a/name", "+++ b/name", "@@ -1,1 +1,1 @@", "-café", "+cafè"],
+    ]);
+  });
+
+  it("is not taken for one where all of it is UTF-8, a mark at its beginning included", async () => {
+    const bytes = Buffer.from("\ufeffcafé\n").toString("latin1");
+    const text = await textOf({}, bytes, `${bytes}more\n`);
+    expect(text).not.toContain("Latin-1");
+    expect(text).toContain("\n \ufeffcafé\n+more\n");
+  });
+});
+
 describe("content that is no text to show", () => {
   it.each([
     ["a zero byte on the old side", "a\0b", "ab"],
