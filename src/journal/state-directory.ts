@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, statfsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
   PlatformUnsupportedError,
@@ -80,7 +80,7 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
 }
 
 async function open(wanted: string): Promise<StateDirectory> {
-  mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(wanted));
   refusePlantedLink(wanted);
   const existing = resolved(wanted);
   const problem = await claimPrivateFolder(existing ?? wanted);
@@ -129,6 +129,17 @@ function refuseNetwork(path: string): void {
     operation: "open",
     hint: "Name a folder on a local disk (option stateDirectory, or XDG_STATE_HOME).",
   });
+}
+
+/** Node's own way to make several folders never ends where none can be made, as in /proc. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  makeFolders(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    throwUnlessErrno(error, "EEXIST");
+  }
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -33,6 +33,16 @@ it("makes a private folder with folders above it as needed (R233)", async () => 
   ]);
 });
 
+it.each(["/proc/nothing", "/proc/nothing/more/state"])(
+  "says at once that no folder can be made in %s",
+  async (path) => {
+    await expect(openStateDirectory(path)).rejects.toMatchObject({
+      code: "PLATFORM_UNSUPPORTED",
+      data: { what: "state directory" },
+    });
+  },
+);
+
 it("keeps the installation's id, also when eight processes open it at once", async () => {
   const path = join(tempFolder(), "state");
   const runs = await Promise.all(Array.from({ length: 8 }, () => runChild(program, [path])));
