@@ -16,6 +16,8 @@ export function hintFor(error: ErrorJson): string | null {
     return committedHint(error, plan);
   if (code === "UNSUPPORTED_STRATEGY" && SINGLE_EDITS.has(error.operation ?? ""))
     return `\`coffer restore ${plan} CHECKPOINT\` takes all of it back to a kept state; rows can be changed with \`coffer sql\`.`;
+  if (withCode("ATOMICITY_REFUSED", error) !== null)
+    return `Nothing was tried. \`coffer commit ${plan} --only RESOURCE…\` commits these apart; with --best-effort all go, and a crash in the middle may leave a part.`;
   const setting = refusingSettingOf(error);
   if (setting !== null)
     return `Change it in the sandbox (\`coffer shell ${plan}\`), or say what may be published in cofferdam.yaml (${setting}), then commit again.`;

@@ -101,9 +101,14 @@ export async function fillFolder(
   folder: string,
   contents: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await Promise.all(
-    Object.entries(contents).map(([name, content]) => writeDurably(join(folder, name), content)),
-  );
+  const written: number[] = [];
+  try {
+    for (const [name, content] of Object.entries(contents))
+      written.push(writeNew(join(folder, name), content));
+    await Promise.all(written.map((fd) => flush(fd)));
+  } finally {
+    for (const fd of written) closeSync(fd);
+  }
   await syncFolder(folder);
 }
 
@@ -114,15 +119,27 @@ async function writeTemporary(folder: string, content: string | Uint8Array): Pro
 }
 
 async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const fd = openSync(path, flags, 0o600);
+  const fd = writeNew(path, content);
   try {
-    writeFileSync(fd, content);
     await flush(fd);
   } catch (error) {
     rmSync(path, { force: true });
     throw error;
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Writes a file that must not be there yet, and leaves it open for whoever syncs and closes it. */
+function writeNew(path: string, content: string | Uint8Array): number {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const fd = openSync(path, flags, 0o600);
+  try {
+    writeFileSync(fd, content);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    rmSync(path, { force: true });
+    throw error;
   }
 }

@@ -13,7 +13,7 @@ import {
 } from "./transaction-record.ts";
 
 /** A decision to commit that only lacks its name: it is written with the intent, while nobody waits for it. */
-export const COMMIT_DRAFT = ".commit.tmp";
+export const COMMIT_DRAFT = "commit.json";
 
 /** One transaction whose lock this process holds. Every write is durable when its promise settles. */
 export class OpenTransaction implements AsyncDisposable {

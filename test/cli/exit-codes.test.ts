@@ -73,6 +73,26 @@ test("ends with 4 where all or nothing cannot be promised, unless best effort wi
   });
 });
 
+test("tells when a plan is opened, and by its status, that all or nothing cannot be promised", () => {
+  const home = makeHome({ "data/file": "old\n", "other/file": "old\n" });
+  const why = "data: its edits take effect at once";
+  const opened = coffer(home, [
+    "open",
+    "try",
+    "-r",
+    "none+dir:data",
+    "-r",
+    "filesystem_copy+dir:other",
+  ]);
+  expect(opened.stderr).toContain(why);
+  expect(opened.stderr).toContain("coffer commit try --best-effort");
+  const { stderr } = coffer(home, ["status", "try"]);
+  expect(stderr).toContain(why);
+  expect(coffer(home, ["commit", "try"]).stderr).toContain("coffer commit try --only RESOURCE");
+  const whole = coffer(home, ["open", "whole", "-r", "filesystem_copy+dir:other"]);
+  expect(whole.stderr).not.toContain("promised");
+});
+
 test("ends with 5 when a commit is given up, with 6 when it is decided and cannot be finished", () => {
   const home = homeWithOddStrategies({ "data/file": "old\n" });
   changed(home, "unprepared");

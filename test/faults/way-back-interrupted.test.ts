@@ -47,9 +47,9 @@ it.each(STRATEGIES)(
   "%s: an undo whose caller gives up is finished, or the caller hears its own reason (R179)",
   async (strategy) => {
     const endings = new Set<string>();
-    // The first two of mkdir are those of the opening.
+    // The first one of mkdir is that of the opening.
     for (const moment of [
-      ["mkdir", "USR2", 3],
+      ["mkdir", "USR2", 2],
       ["link", "USR2", 1],
       ["renameat2", "USR2", 2],
       ["renameat2", "USR2", 4],

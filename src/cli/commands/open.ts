@@ -3,6 +3,7 @@ import { describePlan } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openFor, workspaceOf } from "../open-plan.ts";
+import { commitLine, promiseLines } from "../plan-promise.ts";
 import { withProgress } from "../progress.ts";
 import { quoted } from "../quoted.ts";
 import { printable } from "../render/printable.ts";
@@ -35,11 +36,12 @@ export async function openPlan(call: Call): Promise<ExitCode> {
       `  ${printable(resourceId)}  ${strategyName}${mode === null ? "" : ` (${mode})`}${where}`,
     );
   }
-  const name = quoted(planId);
+  const { promise } = await plan.describe();
+  for (const line of promiseLines(promise)) call.tell(line);
   call.suggest(
     ...wayIn(told, sandboxes),
-    [`coffer diff ${name}`, "see what would be committed"],
-    [`coffer commit ${name}`, "publish it, all or nothing"],
+    [`coffer diff ${quoted(planId)}`, "see what would be committed"],
+    commitLine(planId, promise),
   );
   return EXIT.done;
 }

@@ -3,7 +3,9 @@ import { describePlan } from "../describe-plan.ts";
 import type { ToldPlan } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import type { PlanPromise } from "../../index.ts";
 import { knownPlan, openFor } from "../open-plan.ts";
+import { commitLine, promiseLines } from "../plan-promise.ts";
 import { quoted } from "../quoted.ts";
 import { timeText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
@@ -12,9 +14,12 @@ import { renderTable } from "../render/table.ts";
 /** `coffer status`: one plan in detail. */
 export async function showStatus(call: Call): Promise<ExitCode> {
   await using cofferdam = await openFor(call, { looking: true });
-  const told = await describePlan(cofferdam, await knownPlan(cofferdam, call.needed("plan")));
+  const known = await knownPlan(cofferdam, call.needed("plan"));
+  const told = await describePlan(cofferdam, known);
+  const { promise } = await known.plan.describe();
   call.answer(told, (page) => render(told, page));
-  call.suggest(...next(told));
+  if (isUnderWay(told)) for (const line of promiseLines(promise)) call.tell(line);
+  call.suggest(...next(told, promise));
   return EXIT.done;
 }
 
@@ -37,7 +42,11 @@ function render({ planId, state, sandboxes, checkpoints }: ToldPlan, page: Page)
   ];
 }
 
-function next({ planId, state }: ToldPlan): (readonly [string, string])[] {
+function isUnderWay({ state }: ToldPlan): boolean {
+  return state === "open" || state === "partly-committed";
+}
+
+function next({ planId, state }: ToldPlan, promise: PlanPromise): (readonly [string, string])[] {
   const name = quoted(planId);
   switch (state) {
     case "interrupted":
@@ -52,9 +61,6 @@ function next({ planId, state }: ToldPlan): (readonly [string, string])[] {
       return [[`coffer clean ${name}`, "forget the plan"]];
     case "open":
     case "partly-committed":
-      return [
-        [`coffer diff ${name}`, "see what would be committed"],
-        [`coffer commit ${name}`, "publish it, all or nothing"],
-      ];
+      return [[`coffer diff ${name}`, "see what would be committed"], commitLine(planId, promise)];
   }
 }
