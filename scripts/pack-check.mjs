@@ -58,7 +58,7 @@ function checkContents(tarball) {
     "man/coffer.1",
   ];
   const missing = wanted.filter((name) => !names.includes(`package/${name}`));
-  const usual = /^package\/(dist\/.*\.(js|d\.ts)(\.map)?|[A-Z]+(\.md)?|package\.json)$/;
+  const usual = /^package\/(dist\/.*\.(c?js|d\.ts)(\.map)?|[A-Z]+(\.md)?|package\.json)$/;
   const strange = names.filter(
     (name) => !usual.test(name) && !wanted.includes(name.slice("package/".length)),
   );
