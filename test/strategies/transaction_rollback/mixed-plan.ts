@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { runChild } from "../../support/child.ts";
+import { type RunningChild, runChild, startChild } from "../../support/child.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cofferdam, Plan } from "../../../src/index.ts";
@@ -56,6 +56,17 @@ export async function changedPlan(
   await plan.sandbox("shop").write("job.sql", "UPDATE jobs SET state = 'new'");
   await plan.sandbox("site").write("page", NEW.file);
   return plan;
+}
+
+/** Makes the plan with its edits, and starts another process that commits it. */
+export async function startCommit(all: Mixed): Promise<RunningChild> {
+  const { ground } = all;
+  {
+    await using cofferdam = await ground.open();
+    await changedPlan(cofferdam, all);
+  }
+  const args = [ground.stateDirectory, ground.config, "commit", ""];
+  return startChild(new URL("programs/commit-plan.ts", import.meta.url), args);
 }
 
 /** Makes the plan with its edits, committed where an undo follows, and lets another process die in a call at an event. */

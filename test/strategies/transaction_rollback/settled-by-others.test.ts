@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startChild } from "../../support/child.ts";
-import { NEW, OLD, type Mixed, changedPlan, mixed } from "./mixed-plan.ts";
+import { NEW, OLD, type Mixed, mixed, startCommit } from "./mixed-plan.ts";
 import { POSTGRES, runServer } from "./servers.ts";
 
 describe("what somebody else does to a prepared transaction after a crash", () => {
@@ -9,19 +8,13 @@ describe("what somebody else does to a prepared transaction after a crash", () =
   /** A plan that is decided, and whose process died before the server heard of it. */
   async function decidedPlan(): Promise<Mixed> {
     const all = mixed(on.server, on.proxy.port);
-    const { ground } = all;
-    {
-      await using cofferdam = await ground.open();
-      await changedPlan(cofferdam, all);
-    }
-    const program = new URL("programs/commit-plan.ts", import.meta.url);
-    const child = await startChild(program, [ground.stateDirectory, ground.config, "commit", ""]);
+    const child = await startCommit(all);
     const act = (): void => {
       child.process.kill("SIGKILL");
     };
     on.proxy.arm({ statement: POSTGRES.commit, when: "before", act });
     expect((await child.result).signal).toBe("SIGKILL");
-    expect(ground.prepared()).toHaveLength(1);
+    expect(all.ground.prepared()).toHaveLength(1);
     return all;
   }
 

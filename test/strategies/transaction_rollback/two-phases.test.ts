@@ -2,9 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
-import { startChild } from "../../support/child.ts";
 import { rowsOf } from "./fixture.ts";
-import { NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
+import { NEW, OLD, changedPlan, killChangedPlan, mixed, startCommit } from "./mixed-plan.ts";
 import { SERVERS, runServer } from "./servers.ts";
 
 describe.each(SERVERS)("a plan with a directory and a database on $name", (kind) => {
@@ -95,12 +94,7 @@ describe.each(SERVERS)("a process that is killed on $name", (kind) => {
     async (when, statement, expected) => {
       const all = mixed(on.server, on.proxy.port);
       const { ground } = all;
-      {
-        await using cofferdam = await ground.open();
-        await changedPlan(cofferdam, all);
-      }
-      const program = new URL("programs/commit-plan.ts", import.meta.url);
-      const child = await startChild(program, [ground.stateDirectory, ground.config, "commit", ""]);
+      const child = await startCommit(all);
       on.proxy.arm({ statement: kind[statement], when, act: () => child.process.kill("SIGKILL") });
       expect((await child.result).signal).toBe("SIGKILL");
       await using cofferdam = await ground.open();
