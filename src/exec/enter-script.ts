@@ -39,19 +39,31 @@ while [ "$1" != run ]; do
         printf 'fixed %s\\0' "$4" >&3
       fi
       shift 5 ;;
+    at-once)
+      # The mounts of table 2 in folder 1, for which 4 words follow as single steps. Where one of them cannot be, they
+      # are all taken away again from 3, and the steps tell what becomes of it.
+      if (cd -- "$1" && mount -a -T "$2" 2>/dev/null); then
+        words=$4; shift 4; shift "$words"
+      else
+        umount -l -R -- "$3" 2>/dev/null || :
+        # What says that a layer was not synced would keep it from being mounted again.
+        rm -rf -- "$1"/*/work/work
+        shift 4
+        continue
+      fi ;;
     layer) (cd -- "$1" && mount -t overlay overlay -o "$2" -- "$3"); shift 3 ;;
     bind) mount --bind -- "$1" "$2"; shift 2 ;;
-    still) show_still "$1" "$2"; shift 2 ;;
+    still) show_still "$1" "$2"; shift 3 ;;
     link)
       # Program 1 and 2 shows the link 3 at 4, of the real path 5, unless a sandbox has no such file there.
       if [ -f "$4" ]; then NODE_OPTIONS= "$1" "$2" "$3" "$4"; else printf 'hidden %s\\0' "$5" >&3; fi
       shift 5 ;;
     tree) mount --rbind -- "$1" "$2"; shift 2 ;;
-    attempt) mount --bind -- "$1" "$2" 2>/dev/null || :; shift 2 ;;
+    attempts) mount -a -T "$1" 2>/dev/null || :; shift ;;
     fixed)
       # Whoever cannot enter a mount cannot change anything there, and one that has just gone is part of another.
       mount -o remount,bind,ro -- "$1" 2>/dev/null || [ ! -x "$1" ] || ! mountpoint -q -- "$1"
-      shift ;;
+      shift 2 ;;
     mask) [ ! -d "$1" ] || mount -t tmpfs -o mode=0755,size=1m tmpfs -- "$1"; shift ;;
     hide) [ ! -d "$1" ] || mount -t tmpfs -o ro,mode=0755,size=1m tmpfs -- "$1"; shift ;;
     room)
@@ -68,7 +80,7 @@ while [ "$1" != run ]; do
       cd -- "$1"; pivot_root . .; umount -l -- .; cd /
       shift ;;
     closed) mount -o remount,ro -- "$1"; shift ;;
-    processes) mount -t proc proc /proc ;;
+    processes) mount -t proc proc -- "$1"; shift ;;
     loopback) ip link set lo up 2>/dev/null || : ;;
   esac
   # Whoever may do the first may do all: what fails from now on is no lack of rights.

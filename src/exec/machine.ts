@@ -43,7 +43,9 @@ function realMounts(): RealMount[] {
     if (!isTextPath(mountPoint)) continue;
     const path = displayPath(mountPoint);
     const isFolder = isFolderAt(path);
-    if (isFolder !== null) found.set(path, { path, isFolder, isReadOnly: options.includes("ro") });
+    if (isFolder === null) continue;
+    const flags = options.filter((option) => option !== "rw" && option !== "ro");
+    found.set(path, { path, isFolder, isReadOnly: options.includes("ro"), flags });
   }
   return [...found.values()];
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Copies, bindAt } from "./copies.ts";
+import { type Step, bindsAtOnce, mountsAtOnce } from "./mounts-at-once.ts";
 import type { Outside, ThrowAwayLayer } from "./outside.ts";
 import type { ShownSandbox } from "./shown-sandbox.ts";
 
@@ -8,6 +9,8 @@ export interface RealMount {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly isFolder: boolean;
+  /** What else holds of it, such as `nosuid`: an ordinary user cannot take that away. */
+  readonly flags: readonly string[];
 }
 
 /** What a view is made of. */
@@ -33,7 +36,7 @@ export interface ViewRequest {
 
 /** How a view is built: steps for the script, and what has to be on disk before. */
 export interface View {
-  readonly steps: readonly (readonly string[])[];
+  readonly steps: readonly Step[];
   /** Layers whose content is thrown away afterwards. */
   readonly layers: readonly (ThrowAwayLayer & { readonly folder: string })[];
   /** Files to make first, with their texts. */
@@ -44,8 +47,7 @@ export interface View {
 
 /** File systems of the kernel itself: shown as they are. */
 const LIVE = ["/proc", "/sys", "/dev"];
-const ROOT_OPTIONS = "lowerdir=lower,upperdir=upper,workdir=work";
-const USER_OPTIONS = `userxattr,xino=auto,${ROOT_OPTIONS}`;
+const USER_OPTIONS = "userxattr,xino=auto,";
 
 /** Plans the view of a command; touches nothing. */
 export function planView(request: ViewRequest): View {
@@ -61,7 +63,7 @@ function planOpenView(request: ViewRequest): View {
     ...showAll(request, (path) => path),
     ...repositories.link((path) => path),
     ...copies.show((path) => path),
-    ["processes"],
+    ["processes", "/proc"],
     ...network(request),
   ];
   return { steps, layers: [], files: repositories.files(), links: copies.links() };
@@ -87,45 +89,60 @@ class ClosedView {
     const hasPlaces = repositories.areHidden || copies.areThere;
     const steps = [
       ...ground,
+      ["processes", this.#at("/proc")],
       ...showAll(this.#request, (path) => this.#at(path)),
-      ...sockets
-        .filter((path) => !isLive(path) && !inState(path))
-        .map((path) => ["attempt", path, this.#at(path)]),
       [hasPlaces ? "room" : "hide", this.#at(state)],
       ...masked.filter((path) => !inState(path)).map((path) => ["mask", this.#at(path)]),
+    ];
+    const atOnce = mountsAtOnce(steps, folder);
+    const listening = sockets.filter((path) => !isLive(path) && !inState(path));
+    const tables = { mounts: join(folder, "mounts"), sockets: join(folder, "sockets") };
+    const skipped = steps.slice(0, atOnce.count).flat().length;
+    const all = [
+      ["at-once", folder, tables.mounts, this.#root, String(skipped)],
+      ...steps,
+      ...(listening.length > 0 ? [["attempts", tables.sockets]] : []),
       ...repositories.show((path) => this.#at(path)),
       ...repositories.link((path) => this.#at(path)),
       ...copies.show((path) => this.#at(path)),
       ["pivot", this.#root],
       ...(hasPlaces ? [["closed", state]] : []),
-      ["processes"],
       ...network(this.#request),
     ];
-    return { steps, layers: this.#layers, files: repositories.files(), links: copies.links() };
+    const files = new Map([
+      ...repositories.files(),
+      [tables.mounts, atOnce.text],
+      [tables.sockets, bindsAtOnce(listening.map((path) => [path, this.#at(path)]))],
+    ]);
+    return { steps: all, layers: this.#layers, files, links: copies.links() };
   }
 
   /** Every file system below a layer of its own. */
   #layeredGround(): string[][] {
     const steps = [["layer", ...this.#layer("/", this.#root)]];
-    for (const { path, isReadOnly, isFolder } of this.#otherMounts()) {
+    for (const { path, isReadOnly, isFolder, flags } of this.#otherMounts()) {
       const target = this.#at(path);
       if (isFolder && !isReadOnly)
         steps.push(["overlay", ...this.#layer(path, target), path, "bound"]);
-      else steps.push(["still", path, target]);
+      else steps.push(["still", path, target, flags.join(",")]);
     }
-    return [...steps, ...LIVE.map((path) => ["tree", path, this.#at(path)])];
+    return [...steps, ...["/sys", "/dev"].map((path) => ["tree", path, this.#at(path)])];
   }
 
   /** Everything as it is, and not to be changed, with layers over the few places that every program writes to. */
   #fixedGround(): string[][] {
-    const { isRoot, home, temporary, outside } = this.#request;
+    const { isRoot, home, temporary, outside, mounts } = this.#request;
+    const ofRoot = mounts.find(({ path }) => path === "/") ?? { path: "/", flags: [] };
     const places = new Set(
       home === null || outside !== "discard" ? temporary : [...temporary, home],
     );
     return [
       ["tree", "/", this.#root],
-      ["fixed", this.#root],
-      ...this.#otherMounts().map(({ path }) => ["fixed", this.#at(path)]),
+      ...[ofRoot, ...this.#otherMounts()].map(({ path, flags }) => [
+        "fixed",
+        this.#at(path),
+        flags.join(","),
+      ]),
       ...byDepth([...places], (path) => path).map((path) => [
         "overlay",
         ...this.#layer(path, this.#at(path), isRoot),
@@ -136,11 +153,14 @@ class ClosedView {
   }
 
   #layer(path: string, target: string, isRoot = true): [string, string, string] {
-    const folder = join(this.#request.folder, String(this.#layers.length));
+    const { folder: run, canSpareSyncs } = this.#request;
+    const name = String(this.#layers.length);
+    const folder = join(run, name);
     this.#layers.push({ at: path, upper: join(folder, "upper"), folder });
-    const options = isRoot ? ROOT_OPTIONS : USER_OPTIONS;
+    const places = `lowerdir=${name}/lower,upperdir=${name}/upper,workdir=${name}/work`;
+    const options = isRoot ? places : `${USER_OPTIONS}${places}`;
     // Else the end of the mount waits for everything that anybody has written to the disk.
-    return [folder, this.#request.canSpareSyncs ? `volatile,${options}` : options, target];
+    return [run, canSpareSyncs ? `volatile,${options}` : options, target];
   }
 
   #otherMounts(): RealMount[] {

@@ -23,13 +23,14 @@ export interface ExecSite {
   runArgv(argv: readonly string[], options?: PlanRunOptions): Promise<Ran>;
 }
 
-/** Makes a home, a project with two files, and a plan over it, or over what `make` makes there. */
+/** Makes a home, of that name if given, a project with two files, and a plan over it, or over what `make` makes there. */
 export async function openExecSite(
   make?: (home: string) => readonly PlanResource[],
+  name = "",
 ): Promise<ExecSite> {
-  const home = tempFolder();
+  const home = join(tempFolder(), name);
   const project = join(home, "project");
-  mkdirSync(project);
+  mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "a.txt"), "old\n");
   writeFileSync(join(project, "b.txt"), "old\n");
   writeFileSync(join(home, "notes.txt"), "mine\n");

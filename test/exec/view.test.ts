@@ -133,6 +133,17 @@ it("a command reaches a server that listens on a socket in the file system", asy
   expect(stdout).toBe("hello");
 });
 
+it("a home of any name is shown, and its sockets and writes are as everywhere", async () => {
+  const odd = "a b#c,d:e=f\\g\th\n\"i'jé%20+@";
+  const { home, project, coffer, plan, run, runArgv } = await openExecSite(undefined, odd);
+  const ran = await run("echo new > a.txt; echo x > ~/made.txt; cat a.txt ~/made.txt; pwd");
+  expect(ran.stdout).toBe(`new\nx\n${project}\n`);
+  expect(ran.outside?.changes).toEqual([{ path: join(home, "made.txt"), kind: "added" }]);
+  expect((await runArgv(["ls", "-A", coffer.stateDirectory])).stdout).toBe("");
+  expect(readFileSync(join(project, "a.txt"), "utf8")).toBe("old\n");
+  expect((await plan.diff()).resources["project"]?.changes).toHaveLength(1);
+});
+
 it("without network a command reaches nobody but itself", async () => {
   const { run } = await openExecSite();
   const devices = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '";
