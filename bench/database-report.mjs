@@ -17,13 +17,15 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
     "### Commit of 20 rows",
     "",
     "`COMMIT` is that of the same transaction by the server's own client, after its statements. A sandbox's commit is all",
-    "of `commit()`: the records of the plan, the log applied and checked row by row, both phases. Without the time in",
-    "which the log is applied, as the statements are left out of `COMMIT` too, it is our two-phase commit, with everything",
-    "that makes it one: its records, its decision and its outcome. Of our own syncs the table has how many there are, how",
-    "many of them have to wait for one before, and the time with one under way. In memory, where a sync costs nothing, the",
-    "server and our records lie in `/dev/shm`: what is left there is everything but the disk.",
+    "of `commit()`: the records of the plan, the log applied and checked row by row, both phases, the outcome kept for an",
+    "undo. The statements are left out of `COMMIT`, so there are two numbers without the time in which the log is applied:",
+    "the phases are from there until the server has ended the second one and everybody sees the rows, with our record and",
+    "decision on disk in between; the rest of `commit()` is what comes before the first statement and after the last one.",
+    "Of our own syncs the table has how many there are, how many of them have to wait for one before, and the time with one",
+    "under way. In memory, where a sync costs nothing, the server and our records lie in `/dev/shm`: what is left there is",
+    "everything but the disk.",
     "",
-    "| database | on | `COMMIT` | by hand | sandbox | two phases | over `COMMIT` | our syncs | in order | waiting for them |",
+    "| database | on | `COMMIT` | by hand | sandbox | phases | with the rest | our syncs | in order | waiting for them |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
@@ -51,24 +53,27 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
 /** What the two-phase commit of PostgreSQL may cost, where it was measured. */
 function targetRows(times) {
   const of = (subject) => times.get("PostgreSQL disk", subject, 20);
-  const phases = of("twoPhases");
-  if (phases === undefined) return [];
-  const over = phases - of("plain");
+  if (of("phases") === undefined) return [];
+  const row = (what, subject) => {
+    const over = of(subject) - of("plain");
+    return `| ${what} over \`COMMIT\` | ${LIMIT_MS} ms | ${ms(over)} | ${over <= LIMIT_MS ? "yes" : "no"} |`;
+  };
   return [
     "",
-    "| target | limit | measured | met |",
+    "| PostgreSQL on disk | limit | measured | met |",
     "| --- | --- | --- | --- |",
-    `| our two-phase commit over \`COMMIT\`, PostgreSQL on disk | ${LIMIT_MS} ms | ${ms(over)} | ${over <= LIMIT_MS ? "yes" : "no"} |`,
+    row("our two phases", "phases"),
+    row("all of `commit()` but applying the log,", "twoPhases"),
   ];
 }
 
 function commitRow(kind, place, syncs, times) {
   const of = (subject) => times.get(`${kind} ${place}`, subject, 20);
-  const [plain, byHand, ours, phases] = [of("plain"), of("byHand"), of("ours"), of("twoPhases")];
+  const spent = ["plain", "byHand", "ours", "phases", "twoPhases"].map((subject) =>
+    of(subject) === undefined ? "–" : ms(of(subject)),
+  );
   const { count, ordered, waitedMs } = syncs[`${kind} ${place}`];
-  const compared =
-    phases === undefined ? ["–", ms(ours - plain)] : [ms(phases), ms(phases - plain)];
-  const cells = [ms(plain), ms(byHand), ms(ours), ...compared, count, ordered, ms(waitedMs)];
+  const cells = [...spent, count, ordered, ms(waitedMs)];
   return `| ${kind} | ${place} | ${cells.join(" | ")} |`;
 }
 

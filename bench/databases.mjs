@@ -6,7 +6,7 @@ import { KINDS } from "./database-kinds.mjs";
 import { renderDatabases } from "./database-report.mjs";
 import { Times, median, timed } from "./measure.mjs";
 import { withSection } from "./section.mjs";
-import { applyingIn, noteStatements } from "./statement-times.mjs";
+import { noteStatements, phasesIn } from "./statement-times.mjs";
 import { noteSyncs, syncsOf } from "./sync-times.mjs";
 
 const { values } = parseArgs({
@@ -75,17 +75,19 @@ async function measureCommits(folder, kind, server, place) {
       for (const statement of client.byHand(name)) await client.run(statement);
     });
     const { sandbox } = await makeSandbox(coffer, `commit-${round}`, FEW);
-    let [ours, applying] = [0, null];
+    let [ours, parts] = [0, null];
     const own = await syncsOf(async () => {
       ours = await timed(async () => {
-        applying = await applyingIn(() => sandbox.commit());
+        parts = await phasesIn(() => sandbox.commit());
       });
     });
     // The first round is for everybody's caches.
     if (round < 0) continue;
     noted.push(own);
     for (const [subject, value] of Object.entries({ plain, byHand, ours })) note(subject, value);
-    if (applying !== null) note("twoPhases", ours - applying);
+    if (parts === null) continue;
+    note("phases", parts.phases);
+    note("twoPhases", ours - parts.applying);
   }
   await client.end();
   await coffer.close();

@@ -4,6 +4,8 @@ import { Client } from "pg";
 const statements = [];
 /** The statements with which a transaction begins its first phase: until then its log is being applied. */
 const FIRST_PHASE = /^(PREPARE TRANSACTION|XA END)\b/;
+/** The statements with which it ends its second one: from then on everybody sees it. */
+const SECOND_PHASE = /^(COMMIT PREPARED|XA COMMIT)\b/;
 
 function note(prototype) {
   const original = prototype.query;
@@ -26,12 +28,15 @@ export function noteStatements() {
 }
 
 /**
- * How long the log was being applied while some work committed it in two phases: from its first statement to the last
- * answer before the first phase. Null where there was no such phase.
+ * How long some work that commits in two phases applied its log, from its first statement to the last answer before the
+ * first phase, and how long it took from there until the second phase had ended. Null where there were no such phases.
  */
-export async function applyingIn(work) {
+export async function phasesIn(work) {
   statements.length = 0;
   await work();
-  const until = statements.findIndex(({ text }) => FIRST_PHASE.test(text));
-  return until < 1 ? null : statements[until - 1].end - statements[0].start;
+  const first = statements.findIndex(({ text }) => FIRST_PHASE.test(text));
+  const second = statements.find(({ text }) => SECOND_PHASE.test(text));
+  if (first < 1 || second === undefined) return null;
+  const applied = statements[first - 1].end;
+  return { applying: applied - statements[0].start, phases: second.end - applied };
 }
