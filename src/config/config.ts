@@ -25,6 +25,8 @@ export interface ConnectionSetting {
   readonly url: string;
   /** A file whose first line is the password; null when there is none. */
   readonly passwordFile: string | null;
+  /** How long a server may be silent over what is quick; absent for the usual time. */
+  readonly answerMs?: number;
 }
 
 /** What may be published although it needs permission, and what never is. */

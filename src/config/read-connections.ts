@@ -14,10 +14,12 @@ export function readConnections(
 ): ReadonlyMap<string, ConnectionSetting> {
   const settings = new Map<string, ConnectionSetting>();
   for (const [name, entry] of reader.named()) {
-    const keys = entry.section("url", "password_file");
+    const keys = entry.section("url", "password_file", "answer_seconds");
     if (!keys.url.isPresent) keys.url.refuse("nothing", EXPECTED);
     const url = keys.url.text(EXPECTED);
     const file = keys.password_file.text("the path of a file", refuseTilde);
+    const seconds = keys.answer_seconds.amount({ whole: false });
+    if (seconds === 0) keys.answer_seconds.refuse("0", "a number above 0");
     if (url === undefined) continue;
     // What was found is not told: it may be a password.
     if (!URL.canParse(url)) keys.url.refuse("something else", EXPECTED);
@@ -26,7 +28,11 @@ export function readConnections(
     if (problem !== null) keys.url.refuse(url, problem);
     const whole = scheme === "" ? url : `${scheme}${wholePath(path, directory)}${rest}`;
     const passwordFile = file === undefined ? null : resolve(directory, file);
-    settings.set(name, { url: whole, passwordFile });
+    settings.set(name, {
+      url: whole,
+      passwordFile,
+      ...(seconds !== undefined && { answerMs: seconds * 1000 }),
+    });
   }
   return settings;
 }

@@ -56,6 +56,8 @@ export interface ConnectionSetting {
   readonly url: string;
   /** A file whose first line is the password; null when the URL, or the server's own rules, will do. */
   readonly passwordFile: string | null;
+  /** How long a server may be silent over what is quick before it counts as gone; a minute unless given. */
+  readonly answerMs?: number;
 }
 
 /** What a strategy is constructed with. It reads no environment and no global state. */

@@ -39,7 +39,7 @@ resources:
   near: { type: bucket, location: ../near }
   shop: { type: database, location: main }
 connections:
-  main: { url: "postgres://app@host/shop", password_file: secrets/shop }
+  main: { url: "postgres://app@host/shop", password_file: secrets/shop, answer_seconds: 2.5 }
   plain: { url: "postgres://host/shop" }
 publish:
   exclude: ["**/*.log"]
@@ -122,7 +122,14 @@ limits: { warn_bytes: 5 }
         ["shop", { resourceId: "shop", type: "database", location: "main" }],
       ]),
       connections: new Map([
-        ["main", { url: "postgres://app@host/shop", passwordFile: "/project/secrets/shop" }],
+        [
+          "main",
+          {
+            url: "postgres://app@host/shop",
+            passwordFile: "/project/secrets/shop",
+            answerMs: 2500,
+          },
+        ],
         ["plain", { url: "postgres://host/shop", passwordFile: null }],
       ]),
       publish: { exclude: ["**/*.log"], outwardLinks: "allow", specialBits: "drop" },
@@ -194,6 +201,11 @@ const BROKEN: readonly [string, string, ...[string, number, string, string][]][]
     ["publish.outward_links", 1, '"maybe"', "one of refuse, allow"],
   ],
   ["a negative number", "undo: { max_bytes: -1 }", ["undo.max_bytes", 1, "-1", "whole number"]],
+  [
+    "a server that may never be silent",
+    "connections: { main: { url: 'postgres://host/shop', answer_seconds: 0 } }",
+    ["connections.main.answer_seconds", 1, "0", "above 0"],
+  ],
   ["a broken number", "undo: { max_bytes: 1.5 }", ["undo.max_bytes", 1, "1.5", "whole number"]],
   [
     "no number at all",

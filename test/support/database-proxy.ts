@@ -10,20 +10,22 @@ export interface ProxyFault {
   readonly passing?: number;
   /** Before the server hears of it, or when its answer is there and was not passed on. */
   readonly when: "before" | "after";
-  /** Both sides of the connection are cut after this. */
   readonly act?: () => void;
+  /** Both sides of the connection are cut after this, unless nothing more is to pass while both stay open. */
+  readonly then?: "silence";
 }
 
 /** What has to be known about a server to stand before it. */
 export type ProxyTarget = Pick<DatabaseServer, "port" | "isAnswer">;
 
-/** Stands between a client and a real server and cuts the connection at a chosen statement. */
+/** Stands between a client and a real server and cuts the connection at a chosen statement, or falls silent. */
 export class DatabaseProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #target: ProxyTarget;
   #fault: ProxyFault | null = null;
   #refuses = false;
+  #isSilent = false;
   #fired = 0;
   #passed = 0;
 
@@ -65,6 +67,11 @@ export class DatabaseProxy implements AsyncDisposable {
     this.#refuses = refuses;
   }
 
+  /** Whether new connections are taken and never answered. */
+  silence(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
@@ -76,6 +83,7 @@ export class DatabaseProxy implements AsyncDisposable {
       client.destroy();
       return;
     }
+    let isSilent = this.#isSilent;
     const server = connect(this.#target.port, "127.0.0.1");
     const cut = (): void => {
       client.destroy();
@@ -93,9 +101,11 @@ export class DatabaseProxy implements AsyncDisposable {
     const fire = (fault: ProxyFault): void => {
       this.#fired += 1;
       fault.act?.();
-      cut();
+      if (fault.then === "silence") isSilent = true;
+      else cut();
     };
     client.on("data", (bytes) => {
+      if (isSilent) return;
       const fault = this.#fault;
       const isMeant = fault !== null && bytes.includes(fault.statement);
       if (isMeant && this.#passed++ >= (fault.passing ?? 0)) {
@@ -106,6 +116,7 @@ export class DatabaseProxy implements AsyncDisposable {
       server.write(bytes);
     });
     server.on("data", (bytes) => {
+      if (isSilent) return;
       const isAnswer = awaited !== null && this.#target.isAnswer(bytes, awaited.statement);
       if (awaited !== null && isAnswer) fire(awaited);
       else client.write(bytes);

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionSetting } from "../../contract/host.ts";
 
+const ANSWER_MS = 60_000;
+
 /** A configured connection. It never shows what it holds: neither printed nor as JSON. */
 export class Connection {
   readonly name: string;
@@ -14,6 +16,11 @@ export class Connection {
   /** The scheme of the URL. */
   get scheme(): string {
     return /^([a-z][a-z0-9+.-]*):/i.exec(this.#setting.url)?.[1]?.toLowerCase() ?? "";
+  }
+
+  /** How long a server may be silent over what is quick. */
+  get answerMs(): number {
+    return this.#setting.answerMs ?? ANSWER_MS;
   }
 
   /** The URL with the password of the file, which is read anew each time. */

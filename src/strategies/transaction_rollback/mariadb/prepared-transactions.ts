@@ -27,15 +27,15 @@ export class PreparedTransactions {
     const session = await this.#open();
     try {
       // Whoever has this lock may be about to prepare: the server tells which connection it is.
-      const [got] = await session.run(
+      const [got] = await session.ask(
         `SELECT GET_LOCK(${literal(lock)}, ${PATIENCE_MS / 1000}) AS isOurs`,
       );
       if (got?.["isOurs"] !== "1") throw notEnded();
       const work = await begin(session);
       await session.execute(`XA START ${xid}`);
       await work();
-      await session.execute(`XA END ${xid}`);
-      await session.execute(`XA PREPARE ${xid}`);
+      await session.ask(`XA END ${xid}`);
+      await session.ask(`XA PREPARE ${xid}`);
     } catch (thrown) {
       await session[Symbol.asyncDispose]();
       throw thrown;
@@ -61,7 +61,7 @@ export class PreparedTransactions {
     const latest = Date.now() + PATIENCE_MS;
     for (;;) {
       try {
-        await session.execute(`XA ${decision} ${own.xid}`);
+        await session.ask(`XA ${decision} ${own.xid}`);
         return true;
       } catch (thrown) {
         if (errorNumberOf(thrown) !== NO_SUCH_TRANSACTION) throw thrown;
@@ -78,18 +78,18 @@ export class PreparedTransactions {
 async function endOthers(session: Session, { lock }: TransactionName): Promise<void> {
   const latest = Date.now() + PATIENCE_MS;
   for (;;) {
-    const [row] = await session.run(`SELECT IS_USED_LOCK(${literal(lock)}) AS id`);
+    const [row] = await session.ask(`SELECT IS_USED_LOCK(${literal(lock)}) AS id`);
     const id = row?.["id"] ?? null;
     if (id === null) return;
     if (Date.now() > latest) throw notEnded();
     // Gone meanwhile, or on the way out.
-    await session.execute(`KILL CONNECTION ${Number(id)}`).catch(() => undefined);
+    await session.ask(`KILL CONNECTION ${Number(id)}`).catch(() => undefined);
     await pause(20);
   }
 }
 
 async function isListed(session: Session, { listed }: TransactionName): Promise<boolean> {
-  const rows = await session.run("XA RECOVER");
+  const rows = await session.ask("XA RECOVER");
   return rows.some(
     (row) =>
       `${row["gtrid_length"] ?? ""} ${row["bqual_length"] ?? ""} ${row["data"] ?? ""}` === listed,

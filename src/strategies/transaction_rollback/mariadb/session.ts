@@ -1,7 +1,8 @@
+import type { Socket } from "node:net";
 import type { Connection as Client, FieldPacket, RowDataPacket } from "mysql2/promise";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
-import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
+import { CONNECT_MS, KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
 import { unreachable } from "../sql/server-errors.ts";
 import { targetOf } from "./target.ts";
 
@@ -17,7 +18,6 @@ export interface RawRows {
 /** How a session reads and writes: as images need it, or as the server is set up for its users. */
 export type SessionMode = "own" | "user";
 
-const CONNECT_MS = 10_000;
 /** Locks are awaited so many seconds. */
 const LOCK_S = 10;
 const SETTINGS = `SET SESSION innodb_lock_wait_timeout = ${LOCK_S}, lock_wait_timeout = ${LOCK_S}, autocommit = 1,
@@ -37,8 +37,8 @@ export class Session extends KeptSession {
   /** Settles when the session is set up. */
   #isSetUp: Promise<unknown> = Promise.resolve();
 
-  private constructor(client: Client) {
-    super();
+  private constructor(client: Client, answerMs: number) {
+    super(answerMs);
     this.#client = client;
   }
 
@@ -56,7 +56,8 @@ export class Session extends KeptSession {
       const client = await createConnection({
         ...targetOf(address),
         charset: "utf8mb4_general_ci",
-        connectTimeout: CONNECT_MS,
+        connectTimeout: Math.min(CONNECT_MS, connection.answerMs),
+        keepAliveInitialDelay: CONNECT_MS,
         // The rows that a statement changed, not those that it found.
         flags: ["-FOUND_ROWS"],
         rowsAsArray: true,
@@ -64,7 +65,7 @@ export class Session extends KeptSession {
       });
       // A connection that is cut while nobody waits for an answer is told by the next call.
       client.on("error", () => undefined);
-      return await new Session(client).#begin();
+      return await new Session(client, connection.answerMs).#begin();
     } catch (cause) {
       throw unreachable(connection, cause, sqlStateOf(cause));
     }
@@ -72,7 +73,7 @@ export class Session extends KeptSession {
 
   async #begin(): Promise<this> {
     try {
-      await this.#setUp();
+      await this.answered(this.#setUp(), CONNECT_MS);
       return this;
     } catch (thrown) {
       await this.end();
@@ -121,6 +122,11 @@ export class Session extends KeptSession {
     );
   }
 
+  /** Runs one statement that is quick where the server answers at all. */
+  ask(text: string): Promise<readonly TextRow[]> {
+    return this.answered(this.run(text));
+  }
+
   /** Runs one statement for what it does. */
   async execute(text: string): Promise<void> {
     await this.query(text);
@@ -130,7 +136,11 @@ export class Session extends KeptSession {
     // Somebody waits for this, so the process must not end before.
     socketOf(this.#client)?.ref();
     // The server rolls back what is open; a connection that is lost already has nothing more to close.
-    await this.#client.end().catch(() => undefined);
+    await this.answered(this.#client.end(), CONNECT_MS).catch(() => undefined);
+  }
+
+  protected cut(reason: Error): void {
+    socketOf(this.#client)?.destroy(reason);
   }
 
   protected async forget(): Promise<void> {
@@ -181,12 +191,9 @@ export function isLost(thrown: unknown): boolean {
   return number === null ? !(thrown instanceof DatabaseError) : ENDED.has(number);
 }
 
-/** Where a URL leads. */
 /** The socket below a client; its published types leave it out. */
-function socketOf(client: Client): { ref(): void; unref(): void } | undefined {
-  const { connection } = client as unknown as {
-    readonly connection: { readonly stream?: { ref(): void; unref(): void } };
-  };
+function socketOf(client: Client): Pick<Socket, "ref" | "unref" | "destroy"> | undefined {
+  const { connection } = client as unknown as { readonly connection: { readonly stream?: Socket } };
   return connection.stream;
 }
 

@@ -185,7 +185,7 @@ export class PostgresEngine implements DatabaseEngine {
       transaction = await session.be(name);
       await session.run("SET CONSTRAINTS ALL IMMEDIATE");
       await noted;
-      await session.run(`PREPARE TRANSACTION ${literal(name)}`);
+      await session.ask(`PREPARE TRANSACTION ${literal(name)}`);
     } catch (thrown) {
       await session[Symbol.asyncDispose]();
       throw thrown;
@@ -196,13 +196,13 @@ export class PostgresEngine implements DatabaseEngine {
 
   async hasCommitted(transaction: string): Promise<boolean> {
     await using session = await this.#open();
-    const [row] = await session.run("SELECT pg_xact_status($1::xid8) AS status", [transaction]);
+    const [row] = await session.ask("SELECT pg_xact_status($1::xid8) AS status", [transaction]);
     return row?.["status"] === "committed";
   }
 
   async isPrepared(name: string): Promise<boolean> {
     const isListed = async (session: Session): Promise<boolean> =>
-      (await session.run(LISTED, [name])).length > 0;
+      (await session.ask(LISTED, [name])).length > 0;
     if (await this.#held.ask(name, isListed)) return true;
     await using session = await this.#open();
     await endOthers(session, name);
@@ -212,13 +212,13 @@ export class PostgresEngine implements DatabaseEngine {
   async settle(name: string, decision: "COMMIT" | "ROLLBACK"): Promise<boolean> {
     await using session = this.#held.take(name) ?? (await this.#open());
     try {
-      await session.run(`${decision} PREPARED ${literal(name)}`);
+      await session.ask(`${decision} PREPARED ${literal(name)}`);
       session.hasNothingOpen();
       return true;
     } catch (thrown) {
       // Settled before, or by another; only the list tells, never the code.
       if (sqlStateOf(thrown) !== UNDEFINED_OBJECT) throw thrown;
-      if ((await session.run(LISTED, [name])).length > 0) throw thrown;
+      if ((await session.ask(LISTED, [name])).length > 0) throw thrown;
       return false;
     }
   }
@@ -232,16 +232,16 @@ export class PostgresEngine implements DatabaseEngine {
     await using session = await this.#begin(log, direction);
     await session.be(name);
     await session.run("SET CONSTRAINTS ALL IMMEDIATE");
-    await session.run(WAIT_FOR_DISK);
-    await session.run(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
-    await session.run("COMMIT");
+    await session.ask(WAIT_FOR_DISK);
+    await session.ask(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
+    await session.ask("COMMIT");
   }
 
   async decide(name: string, propose: "ABORT"): Promise<"COMMIT" | "ABORT"> {
     await this.#makeDecisions();
     await using session = await this.#open();
     await endOthers(session, name);
-    await session.run(
+    await session.ask(
       `INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
       [name, propose],
     );
@@ -256,13 +256,13 @@ export class PostgresEngine implements DatabaseEngine {
 
   async forgetDecision(name: string): Promise<void> {
     await using session = await this.#open();
-    await session.run(`DELETE FROM ${DECISIONS} WHERE name = $1`, [name]);
+    await session.ask(`DELETE FROM ${DECISIONS} WHERE name = $1`, [name]);
   }
 
   /** The table of decisions stays; it is empty unless something is under way. */
   async #makeDecisions(): Promise<void> {
     await using session = await this.#open();
-    const [found] = await session.run("SELECT to_regclass($1) AS name", [DECISIONS]);
+    const [found] = await session.ask("SELECT to_regclass($1) AS name", [DECISIONS]);
     if ((found?.["name"] ?? null) !== null) return;
     for (const statement of MAKE_DECISIONS) {
       try {
@@ -296,7 +296,7 @@ export class PostgresEngine implements DatabaseEngine {
   }
 
   async #enter(session: Session): Promise<void> {
-    await session.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+    await session.ask("BEGIN ISOLATION LEVEL READ COMMITTED");
     await this.#requireSame(session);
   }
 
@@ -304,7 +304,7 @@ export class PostgresEngine implements DatabaseEngine {
   async #requireSame(session: Session): Promise<void> {
     if (this.#expected === null) return;
     if (session.identity === null) {
-      const [row] = await session.run(`SELECT ${IDENTITY} AS identity`);
+      const [row] = await session.ask(`SELECT ${IDENTITY} AS identity`);
       session.identity = digest(row?.["identity"] ?? "");
     }
     if (session.identity === this.#expected) return;
@@ -324,16 +324,16 @@ function tablesOf(effects: readonly RowEffect[]): readonly RowEffect[] {
 /** Waits until nobody can prepare the transaction any more, so that the list tells the truth. */
 async function endOthers(session: Session, name: string): Promise<void> {
   const own = [applicationName(name)];
-  await session.run(`SELECT pg_terminate_backend(pid) ${OTHERS}`, own);
+  await session.ask(`SELECT pg_terminate_backend(pid) ${OTHERS}`, own);
   const latest = Date.now() + PATIENCE_MS;
-  while ((await session.run(`SELECT 1 ${OTHERS}`, own)).length > 0) {
+  while ((await session.ask(`SELECT 1 ${OTHERS}`, own)).length > 0) {
     if (Date.now() > latest) throw notEnded();
     await pause(20);
   }
 }
 
 async function decisionIn(session: Session, name: string): Promise<"COMMIT" | "ABORT" | null> {
-  const [row] = await session.run(`SELECT decision FROM ${DECISIONS} WHERE name = $1`, [name]);
+  const [row] = await session.ask(`SELECT decision FROM ${DECISIONS} WHERE name = $1`, [name]);
   const decision = row?.["decision"];
   return decision === "COMMIT" || decision === "ABORT" ? decision : null;
 }

@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import type { Client, QueryResult } from "pg";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
-import { KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
+import { CONNECT_MS, KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
 import { unreachable } from "../sql/server-errors.ts";
 
 /** Rows as the server writes them: every value is text. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** Whether an open connection keeps the process from ending; its published types leave these out. */
-interface KeepsProcess {
+/** Whether an open connection keeps the process from ending, and its socket; its published types leave these out. */
+interface Inside {
   ref(): void;
   unref(): void;
+  readonly connection: { readonly stream: { destroy(reason: Error): void } };
 }
 
-const CONNECT_MS = 10_000;
 const LOCK_MS = 10_000;
 const BE =
   "SELECT set_config('application_name', $1, false), pg_current_xact_id_if_assigned()::text AS number";
@@ -23,15 +23,15 @@ const LOST = /^(08|57P0)/;
 
 /** One connection. */
 export class Session extends KeptSession {
-  readonly #client: Client & KeepsProcess;
+  readonly #client: Client & Inside;
   /** Whether a transaction may be open, or a lock be held. */
   #mayHoldSomething = true;
   /** Settles when nothing of the last call is left in the session. */
   #forgotten: Promise<unknown> = Promise.resolve();
 
-  private constructor(client: Client) {
-    super();
-    this.#client = client as Client & KeepsProcess;
+  private constructor(client: Client, answerMs: number) {
+    super(answerMs);
+    this.#client = client as Client & Inside;
   }
 
   /**
@@ -49,14 +49,16 @@ export class Session extends KeptSession {
       client = new Client({
         connectionString: address,
         application_name: applicationName(""),
-        connectionTimeoutMillis: CONNECT_MS,
+        connectionTimeoutMillis: Math.min(CONNECT_MS, connection.answerMs),
+        keepAlive: true,
+        keepAliveInitialDelayMillis: CONNECT_MS,
         types: { getTypeParser: () => (value: string | null) => value },
         options: `-c lock_timeout=${LOCK_MS} -c standard_conforming_strings=on -c client_encoding=UTF8`,
       });
       // A connection that is cut while nobody waits for an answer is told by the next call.
       client.on("error", () => undefined);
       await client.connect();
-      return new Session(client);
+      return new Session(client, connection.answerMs);
     } catch (cause) {
       await client?.end().catch(() => undefined);
       throw unreachable(connection, cause, sqlStateOf(cause));
@@ -68,7 +70,7 @@ export class Session extends KeptSession {
    * has changed nothing yet.
    */
   async be(purpose: string): Promise<string | null> {
-    const [row] = await this.run(BE, [applicationName(purpose)]);
+    const [row] = await this.ask(BE, [applicationName(purpose)]);
     return row?.["number"] ?? null;
   }
 
@@ -80,6 +82,11 @@ export class Session extends KeptSession {
   /** Runs one statement; the server itself refuses a second one in it. */
   async run(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
     return (await this.#query(text, values)).rows;
+  }
+
+  /** Runs one statement that is quick where the server answers at all. */
+  ask(text: string, values: readonly unknown[] = []): Promise<readonly TextRow[]> {
+    return this.answered(this.run(text, values));
   }
 
   /** Runs one statement and tells how many rows it says that it changed. */
@@ -103,7 +110,11 @@ export class Session extends KeptSession {
     // Somebody waits for this, so the process must not end before.
     this.#client.ref();
     // The server rolls back what is open; a connection that is lost already has nothing more to close.
-    await this.#client.end().catch(() => undefined);
+    await this.answered(this.#client.end(), CONNECT_MS).catch(() => undefined);
+  }
+
+  protected cut(reason: Error): void {
+    this.#client.connection.stream.destroy(reason);
   }
 
   protected async forget(): Promise<void> {
