@@ -45,9 +45,10 @@ while [ "$1" != run ]; do
       if (cd -- "$1" && mount -a -T "$2" 2>/dev/null); then
         words=$4; shift 4; shift "$words"
       else
-        umount -l -R -- "$3" 2>/dev/null || :
-        # What says that a layer was not synced would keep it from being mounted again.
-        rm -rf -- "$1"/*/work/work
+        # Lazily, which takes everything below along, also what could not be taken away alone.
+        umount -l -- "$3" 2>/dev/null || :
+        # What says that a layer was not synced would keep it from being mounted again. Layers have numbers as names.
+        rm -rf -- "$1"/[0-9]*/work/work
         shift 4
         continue
       fi ;;
