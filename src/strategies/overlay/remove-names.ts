@@ -3,7 +3,7 @@ import { readDirectory, throwUnlessErrno } from "../../platform/native/index.ts"
 import { removeFolder } from "../../tree/remove-folders.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { runTask } from "../../tree/threads/pool.ts";
-import { withFolder } from "./sandbox-files.ts";
+import { NAMES, withFolder } from "./sandbox-files.ts";
 
 const FEW_ENTRIES = 100;
 
@@ -16,7 +16,9 @@ export async function removeNames(
   for (const name of await namesIn(folder)) {
     if (!isMeant(name)) continue;
     const path = joinPath(folder, name as BytePath);
-    remaining.push(...(isSmall(path) ? removeFolder(path) : await runTask("removeFolder", path)));
+    // What the kernel works in is closed to ordinary users, and holds next to nothing.
+    const isQuick = name === NAMES.work || isSmall(path);
+    remaining.push(...(isQuick ? removeFolder(path) : await runTask("removeFolder", path)));
   }
   return remaining;
 }
