@@ -27,29 +27,28 @@ export function bindsAtOnce(places: readonly (readonly [from: string, to: string
   return tableOf(places.map(([from, to]) => entry(from, to, "none", "bind")));
 }
 
+/** The line of a step by its name, from its words; null where one program cannot do it with others. */
+const LINES: Readonly<Record<string, (words: readonly string[], run: string) => string | null>> = {
+  layer: layerLine,
+  overlay: layerLine,
+  tree: ([from = "", to = ""]) => entry(from, to, "none", "rbind"),
+  bind: ([from = "", to = ""]) => entry(from, to, "none", "bind"),
+  still: ([from = "", to = "", flags = ""]) => entry(from, to, "none", listed("bind,ro", flags)),
+  fixed: ([at = "", flags = ""]) => entry("none", at, "none", listed("remount,bind,ro", flags)),
+  mask: ([at = ""]) => entry("tmpfs", at, "tmpfs", TMPFS),
+  hide: ([at = ""]) => entry("tmpfs", at, "tmpfs", `ro,${TMPFS}`),
+  processes: ([at = ""]) => entry("proc", at, "proc", "defaults"),
+};
+
 function lineOf([name = "", ...words]: Step, run: string): string | null {
-  const [first = "", second = "", third = ""] = words;
-  switch (name) {
-    case "layer":
-    case "overlay":
-      return first === run ? entry("overlay", third, "overlay", second) : null;
-    case "tree":
-      return entry(first, second, "none", "rbind");
-    case "bind":
-      return entry(first, second, "none", "bind");
-    case "still":
-      return entry(first, second, "none", listed("bind,ro", third));
-    case "fixed":
-      return entry("none", first, "none", listed("remount,bind,ro", second));
-    case "mask":
-      return entry("tmpfs", first, "tmpfs", TMPFS);
-    case "hide":
-      return entry("tmpfs", first, "tmpfs", `ro,${TMPFS}`);
-    case "processes":
-      return entry("proc", first, "proc", "defaults");
-    default:
-      return null;
-  }
+  return LINES[name]?.(words, run) ?? null;
+}
+
+function layerLine(
+  [folder = "", options = "", at = ""]: readonly string[],
+  run: string,
+): string | null {
+  return folder === run ? entry("overlay", at, "overlay", options) : null;
 }
 
 function listed(options: string, flags: string): string {

@@ -53,7 +53,9 @@ it("a mount that no layer can be put over can only be read, and all others are a
   );
   expect(ran.stdout).toBe("kept\nrefused\n");
   expect(ran.stderr).toContain("Read-only file system");
-  expect(ran).toMatchObject({ exitCode: 0, fixed: [mount], enclosed: { isEnclosed: true } });
+  expect(ran).toMatchObject({ exitCode: 0, enclosed: { isEnclosed: true } });
+  // Other tests may have such mounts too.
+  expect(ran.fixed).toContain(mount);
   expect(ran.outside?.changes).toEqual([{ path: join(home, "made.txt"), kind: "added" }]);
   expect(readFileSync(join(project, "a.txt"), "utf8")).toBe("old\n");
 });

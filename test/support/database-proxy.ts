@@ -12,7 +12,7 @@ export interface ProxyFault {
   readonly when: "before" | "after";
   readonly act?: () => void;
   /** Both sides of the connection are cut after this, unless nothing more is to pass while both stay open. */
-  readonly then?: "silence";
+  readonly how?: "silence";
 }
 
 /** What has to be known about a server to stand before it. */
@@ -101,7 +101,7 @@ export class DatabaseProxy implements AsyncDisposable {
     const fire = (fault: ProxyFault): void => {
       this.#fired += 1;
       fault.act?.();
-      if (fault.then === "silence") isSilent = true;
+      if (fault.how === "silence") isSilent = true;
       else cut();
     };
     client.on("data", (bytes) => {

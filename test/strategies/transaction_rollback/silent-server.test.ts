@@ -28,7 +28,7 @@ describe.each(SERVERS)("$name", (kind) => {
       await using cofferdam = await all.ground.open();
       const plan = await changedPlan(cofferdam, all);
       const firedBefore = on.proxy.fired;
-      on.proxy.arm({ statement: kind[statement], when, then: "silence" });
+      on.proxy.arm({ statement: kind[statement], when, how: "silence" });
       const outcome = await plan.commit().then(
         (report) => report.outcome,
         (thrown: unknown) => (thrown as AtomicCommitError).data.report.outcome,
@@ -48,7 +48,7 @@ describe.each(SERVERS)("$name", (kind) => {
       statement: kind.commit,
       when: "before",
       act: () => on.proxy.silence(true),
-      then: "silence",
+      how: "silence",
     });
     const failed = await plan.commit().catch((thrown: unknown) => thrown as AtomicCommitError);
     expect(failed).toMatchObject({ data: { report: { outcome: "in-doubt", failedId: "shop" } } });
@@ -67,10 +67,10 @@ describe.each(SERVERS)("$name", (kind) => {
     await using cofferdam = await all.ground.open();
     const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
     await sandbox.write("job.sql", "UPDATE jobs SET state = 'new'");
-    on.proxy.arm({ statement: "", when: "before", then: "silence" });
+    on.proxy.arm({ statement: "", when: "before", how: "silence" });
     expect(Buffer.from(await sandbox.read("SELECT state FROM jobs")).toString()).toContain("new");
     on.proxy.silence(true);
-    on.proxy.arm({ statement: "", when: "before", then: "silence" });
+    on.proxy.arm({ statement: "", when: "before", how: "silence" });
     const reading = sandbox.read("SELECT state FROM jobs");
     await expect(reading).rejects.toBeInstanceOf(DatabaseError);
     await expect(reading).rejects.toMatchObject({ data: { reason: "unreachable" } });
