@@ -63,13 +63,13 @@ function targetRows(times) {
     "| PostgreSQL on disk | limit | measured | met |",
     "| --- | --- | --- | --- |",
     row("our two phases", "phases"),
-    row("all of `commit()` but applying the log,", "twoPhases"),
+    row("all of `commit()` but applying the log,", "withoutLog"),
   ];
 }
 
 function commitRow(kind, place, syncs, times) {
   const of = (subject) => times.get(`${kind} ${place}`, subject, 20);
-  const spent = ["plain", "byHand", "ours", "phases", "twoPhases"].map((subject) =>
+  const spent = ["plain", "byHand", "ours", "phases", "withoutLog"].map((subject) =>
     of(subject) === undefined ? "–" : ms(of(subject)),
   );
   const { count, ordered, waitedMs } = syncs[`${kind} ${place}`];

@@ -87,7 +87,7 @@ async function measureCommits(folder, kind, server, place) {
     for (const [subject, value] of Object.entries({ plain, byHand, ours })) note(subject, value);
     if (parts === null) continue;
     note("phases", parts.phases);
-    note("twoPhases", ours - parts.applying);
+    note("withoutLog", ours - parts.applying);
   }
   await client.end();
   await coffer.close();

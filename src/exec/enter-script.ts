@@ -48,7 +48,9 @@ while [ "$1" != run ]; do
         # Lazily, which takes everything below along, also what could not be taken away alone.
         umount -l -- "$3" 2>/dev/null || :
         # What says that a layer was not synced would keep it from being mounted again. Layers have numbers as names.
-        for numbered in "$1"/[0-9]*; do rm -rf -- "$numbered/work/work"; done
+        for numbered in "$1"/[0-9]*; do
+          (cd -- "$numbered" && cd work && rm -rf -- work) || :
+        done
         shift 4
         continue
       fi ;;

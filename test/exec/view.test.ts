@@ -133,7 +133,7 @@ it("a command reaches a server that listens on a socket in the file system", asy
   expect(stdout).toBe("hello");
 });
 
-it("a home of any name is shown, and its sockets and writes are as everywhere", async () => {
+it("a home of any name is shown, and what is written there is as everywhere", async () => {
   const odd = "a b#c,d:e=f\\g\th\n\"i'jé%20+@";
   const { home, project, coffer, plan, run, runArgv } = await openExecSite(undefined, odd);
   const ran = await run("echo new > a.txt; echo x > ~/made.txt; cat a.txt ~/made.txt; pwd");

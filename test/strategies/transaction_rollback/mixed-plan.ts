@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import { type RunningChild, runChild, startChild } from "../../support/child.ts";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Cofferdam, Plan } from "../../../src/index.ts";
+import type { AtomicCommitError, Cofferdam, Plan } from "../../../src/index.ts";
+import type { DatabaseProxy, ProxyFault } from "../../support/database-proxy.ts";
 import type { DatabaseServer } from "../../support/database-server.ts";
 import { type Ground, makeGround } from "./fixture.ts";
 
@@ -84,4 +85,25 @@ export async function killChangedPlan(
   const args = [ground.stateDirectory, ground.config, call, event];
   const died = await runChild(new URL("programs/commit-plan.ts", import.meta.url), args);
   expect(died.signal).toBe("SIGKILL");
+}
+
+/** Commits the plan with its edits while something happens to the connection once: what is told is what became of both. */
+export async function expectTrueOutcome(
+  all: Mixed,
+  proxy: DatabaseProxy,
+  fault: ProxyFault,
+  expected: typeof OLD,
+): Promise<void> {
+  await using cofferdam = await all.ground.open();
+  const plan = await changedPlan(cofferdam, all);
+  const firedBefore = proxy.fired;
+  proxy.arm(fault);
+  const outcome = await plan.commit().then(
+    (report) => report.outcome,
+    (thrown: unknown) => (thrown as AtomicCommitError).data.report.outcome,
+  );
+  expect(proxy.fired).toBe(firedBefore + 1);
+  expect(outcome).toBe(expected === NEW ? "committed" : "aborted");
+  expect(all.state()).toEqual(expected);
+  expect(all.ground.prepared()).toEqual([]);
 }

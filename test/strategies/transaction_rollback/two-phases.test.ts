@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
 import { rowsOf } from "./fixture.ts";
-import { NEW, OLD, changedPlan, killChangedPlan, mixed, startCommit } from "./mixed-plan.ts";
+import {
+  NEW,
+  OLD,
+  changedPlan,
+  expectTrueOutcome,
+  killChangedPlan,
+  mixed,
+  startCommit,
+} from "./mixed-plan.ts";
 import { SERVERS, runServer } from "./servers.ts";
 
 describe.each(SERVERS)("a plan with a directory and a database on $name", (kind) => {
@@ -115,18 +123,7 @@ describe.each(SERVERS)("a connection that is cut on $name", (kind) => {
     ["after", "commit", NEW],
   ] as const)("%s %s tells the true outcome (R94)", async (when, statement, expected) => {
     const all = mixed(on.server, on.proxy.port);
-    await using cofferdam = await all.ground.open();
-    const plan = await changedPlan(cofferdam, all);
-    const firedBefore = on.proxy.fired;
-    on.proxy.arm({ statement: kind[statement], when });
-    const outcome = await plan.commit().then(
-      (report) => report.outcome,
-      (thrown: unknown) => (thrown as AtomicCommitError).data.report.outcome,
-    );
-    expect(on.proxy.fired).toBe(firedBefore + 1);
-    expect(outcome).toBe(expected === NEW ? "committed" : "aborted");
-    expect(all.state()).toEqual(expected);
-    expect(all.ground.prepared()).toEqual([]);
+    await expectTrueOutcome(all, on.proxy, { statement: kind[statement], when }, expected);
   });
 
   it("by the server before a commit is a typed error, and the edits stay (R94)", async () => {
