@@ -8,6 +8,8 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  rmdirSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -29,24 +31,65 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Replaces a file whole: whoever looks, also after a power loss, finds the old content or the new. It is written in
- * `draftFolder`, on the same file system, which is where a killed process leaves it half written.
- */
+/** A file that is going to be replaced whole. */
+export interface Replacement {
+  readonly path: string;
+  readonly content: string | Uint8Array;
+  /**
+   * Where it is written first, on the same file system, and where a killed process leaves it half written; the folder of
+   * the file unless given.
+   */
+  readonly draftFolder?: string | undefined;
+}
+
+/** What a file is going to be, written under another name. */
+export interface Draft extends Replacement {
+  readonly temporary: string;
+}
+
+/** Replaces a file whole: whoever looks, also after a power loss, finds the old content or the new. */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
-  draftFolder = dirname(path),
+  draftFolder?: string,
 ): Promise<void> {
-  const folder = dirname(path);
-  const temporary = await writeTemporary(draftFolder, content);
-  try {
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
+  await replaceFiles([{ path, content, draftFolder }]);
+}
+
+/**
+ * The same for several files in the time of one. Each of them is old or new after a power loss, also beside others that
+ * are not: for what nobody relies on before the promise settles.
+ */
+export async function replaceFiles(files: readonly Replacement[]): Promise<void> {
+  await nameDrafts(await draftFiles(files));
+}
+
+/** Writes what files are going to be, and waits until it is on disk: all that is missing then is the names. */
+export async function draftFiles<const T extends readonly Replacement[]>(
+  files: T,
+): Promise<{ readonly [K in keyof T]: Draft }> {
+  const drafts = files.map(draftOf) as { readonly [K in keyof T]: Draft };
+  await writeDrafts(drafts);
+  return drafts;
+}
+
+/** Gives drafts their names, in order; durable when the promise settles. */
+export async function nameDrafts(drafts: readonly Draft[]): Promise<void> {
+  for (const [at, { path, temporary }] of drafts.entries()) {
+    try {
+      renameSync(temporary, path);
+    } catch (error) {
+      dropDrafts(drafts.slice(at));
+      throw error;
+    }
   }
-  await syncFolder(folder);
+  const folders = new Set(drafts.map(({ path }) => dirname(path)));
+  await all([...folders].map(syncFolder));
+}
+
+/** Removes drafts that nobody needs any more. */
+export function dropDrafts(drafts: readonly Draft[]): void {
+  for (const { temporary } of drafts) removeIfPossible(temporary);
 }
 
 /**
@@ -54,11 +97,12 @@ export async function replaceFile(
  * cases: a loser may rely on what it then reads.
  */
 export async function createFileOnce(path: string, content: string): Promise<boolean> {
-  const temporary = await writeTemporary(dirname(path), content);
+  const draft = draftOf({ path, content });
+  await writeDrafts([draft]);
   try {
-    return await nameOnce(path, temporary);
+    return await nameOnce(path, draft.temporary);
   } finally {
-    removeIfPossible(temporary);
+    removeIfPossible(draft.temporary);
   }
 }
 
@@ -84,6 +128,12 @@ export function removeIfPossible(path: string): void {
   }
 }
 
+/** Removes a folder that has only files in it, in less time than one that may have more. */
+export function removeFilesIn(folder: string): void {
+  for (const name of readdirSync(folder)) unlinkSync(join(folder, name));
+  rmdirSync(folder);
+}
+
 /** Whether a name is that of a file which a killed process may have left half written. */
 function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
@@ -101,33 +151,41 @@ export async function fillFolder(
   folder: string,
   contents: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const written: number[] = [];
-  try {
-    for (const [name, content] of Object.entries(contents))
-      written.push(writeNew(join(folder, name), content));
-    await Promise.all(written.map((fd) => flush(fd)));
-  } finally {
-    for (const fd of written) closeSync(fd);
-  }
+  await writeTogether(
+    Object.entries(contents).map(([name, content]) => ({ path: join(folder, name), content })),
+  );
   await syncFolder(folder);
 }
 
-async function writeTemporary(folder: string, content: string | Uint8Array): Promise<string> {
-  const path = join(folder, `.${randomBytes(16).toString("hex")}.tmp`);
-  await writeDurably(path, content);
-  return path;
+function draftOf(file: Replacement): Draft {
+  const { path, draftFolder = dirname(path) } = file;
+  return { ...file, temporary: join(draftFolder, `.${randomBytes(16).toString("hex")}.tmp`) };
 }
 
-async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const fd = writeNew(path, content);
+async function writeDrafts(drafts: readonly Draft[]): Promise<void> {
   try {
-    await flush(fd);
+    await writeTogether(drafts.map(({ temporary, content }) => ({ path: temporary, content })));
   } catch (error) {
-    rmSync(path, { force: true });
+    dropDrafts(drafts);
     throw error;
-  } finally {
-    closeSync(fd);
   }
+}
+
+/** Writes new files one after the other, so that the calls have an order, and syncs them at the same time. */
+async function writeTogether(files: readonly Replacement[]): Promise<void> {
+  const written: number[] = [];
+  try {
+    for (const { path, content } of files) written.push(writeNew(path, content));
+    await all(written.map((fd) => flush(fd)));
+  } finally {
+    for (const fd of written) closeSync(fd);
+  }
+}
+
+/** Waits for all, also after a failure: nothing is closed while somebody still uses it. */
+async function all(work: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 /** Writes a file that must not be there yet, and leaves it open for whoever syncs and closes it. */

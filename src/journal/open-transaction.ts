@@ -1,7 +1,14 @@
-import { renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { createFileOnce, nameOnce, syncFolder } from "./durable-file.ts";
-import { encodeRecord, readRecordSync, writeRecord } from "./record-file.ts";
+import {
+  type Replacement,
+  createFileOnce,
+  nameOnce,
+  removeFilesIn,
+  replaceFiles,
+  syncFolder,
+} from "./durable-file.ts";
+import { encodeRecord, readRecordSync, recordReplacement, writeRecord } from "./record-file.ts";
 import {
   DECISION,
   type Decision,
@@ -71,10 +78,14 @@ export class OpenTransaction implements AsyncDisposable {
     return readRecordSync(this.#done, DONE);
   }
 
-  /** Records the outcome; only afterwards may anything be cleared away. */
-  async finish(done: Done): Promise<void> {
+  /**
+   * Records the outcome, and what follows from it; only afterwards may anything be cleared away. Should the power fail
+   * meanwhile, the decision is still there and leads to the same.
+   */
+  async finish(done: Done, following: readonly Replacement[] = []): Promise<void> {
     // Drafted where it goes with the transaction should this process die now.
-    await writeRecord(this.#done, DONE, done, this.folder);
+    const outcome = recordReplacement(this.#done, DONE, done, this.folder);
+    await replaceFiles([outcome, ...following]);
   }
 
   /** Removes the transaction's folder; nothing of it is needed any more. */
@@ -83,7 +94,7 @@ export class OpenTransaction implements AsyncDisposable {
     const aside = join(dirname(this.folder), `.old-${this.ulid}`);
     renameSync(this.folder, aside);
     await syncFolder(dirname(this.folder));
-    rmSync(aside, { recursive: true, force: true });
+    removeFilesIn(aside);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { RecordDamagedError } from "../errors/index.ts";
 import { isErrno } from "../platform/native/native-error.ts";
-import { createFileOnce, replaceFile } from "./durable-file.ts";
+import { type Replacement, createFileOnce, replaceFiles } from "./durable-file.ts";
 
 /** One kind of durable record. */
 export interface RecordFormat<Data> {
@@ -65,14 +65,24 @@ export async function readRecord<Data>(
   return Promise.resolve(readRecordSync(file, format));
 }
 
-/** Replaces a record file whole and durably; see `replaceFile` for the folder of the draft. */
+/** What a record file is going to be; see `Replacement` for the folder of the draft. */
+export function recordReplacement<Data>(
+  file: string,
+  format: RecordFormat<Data>,
+  data: Data,
+  draftFolder?: string,
+): Replacement {
+  return { path: file, content: encodeRecord(format, data), draftFolder };
+}
+
+/** Replaces a record file whole and durably. */
 export async function writeRecord<Data>(
   file: string,
   format: RecordFormat<Data>,
   data: Data,
   draftFolder?: string,
 ): Promise<void> {
-  await replaceFile(file, encodeRecord(format, data), draftFolder);
+  await replaceFiles([recordReplacement(file, format, data, draftFolder)]);
 }
 
 /** Writes a record file that must not exist yet; false when another was first. Durable in both cases. */

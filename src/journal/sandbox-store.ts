@@ -4,12 +4,18 @@ import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
 import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { CREATION, type Creation } from "./creation-record.ts";
-import { removeIfPossible, removeTemporaries, syncFolder } from "./durable-file.ts";
+import {
+  type Replacement,
+  removeIfPossible,
+  removeTemporaries,
+  replaceFiles,
+  syncFolder,
+} from "./durable-file.ts";
 import { idKey } from "./id-key.ts";
 import { NO_CHECKPOINTS, PLAN_CHECKPOINTS, type PlanCheckpoints } from "./plan-checkpoints.ts";
 import { type LeftDraft, PlanDraft, draftsIn } from "./plan-draft.ts";
 import { PLAN, creationsIn, isMark, markFile, readNames, recordFile } from "./plan-files.ts";
-import { createRecord, readRecordSync, writeRecord } from "./record-file.ts";
+import { createRecord, readRecordSync, recordReplacement, writeRecord } from "./record-file.ts";
 import { SANDBOX_RECORD, type SandboxRecord } from "./sandbox-record.ts";
 
 /** Names a sandbox without saying anything about it. */
@@ -74,10 +80,15 @@ export class SandboxStore {
     return readRecordSync(this.#file(planId, sandboxId), SANDBOX_RECORD);
   }
 
-  /** Writes a record durably. */
-  async put(record: SandboxRecord): Promise<void> {
+  /** Writes records durably, all in the time of one. */
+  async put(...records: readonly SandboxRecord[]): Promise<void> {
+    await replaceFiles(records.map((record) => this.replacementBy(record)));
+  }
+
+  /** What the file of a sandbox is going to be, for whoever writes it together with others. */
+  replacementBy(record: SandboxRecord): Replacement {
     const { planId, sandboxId } = record.ref;
-    await writeRecord(this.#file(planId, sandboxId), SANDBOX_RECORD, record);
+    return recordReplacement(this.#file(planId, sandboxId), SANDBOX_RECORD, record);
   }
 
   /** Forgets a sandbox, and the plan with its last one. Durable; harmless when there is none. */

@@ -1,5 +1,5 @@
 import { capabilitiesOf } from "../contract/capabilities-of.ts";
-import type { CommitOptions } from "../contract/strategy.ts";
+import type { CommitOptions, SandboxStrategy } from "../contract/strategy.ts";
 import {
   DatabaseError,
   DatabaseInUseError,
@@ -17,10 +17,11 @@ import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { Done } from "../journal/transaction-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
-import { type Guarded, timestamp } from "./engine.ts";
+import { type Engine, type Guarded, timestamp } from "./engine.ts";
 import { asCommitError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
-import { moveIfPossible, moveRecord } from "./record-moves.ts";
+import { type Changes, moveIfPossible, moveRecord, movedRecord } from "./record-moves.ts";
+import { recordedWith } from "./recorded-results.ts";
 import { refuseUnreviewed } from "./refuse-unreviewed.ts";
 import { completeResult } from "./results.ts";
 import { inContext, tracked, withSandbox } from "./with-sandbox.ts";
@@ -94,29 +95,54 @@ export async function finish(
   given: CommitResult | null,
   message: string | null = null,
 ): Promise<CommitResult> {
-  const { ref } = record;
-  const { undoCommit: undoable } = capabilitiesOf(raw, ref);
-  const result = completeResult(given, ref, { message, at: timestamp(engine), undoable });
+  const { planId, sandboxId } = record.ref;
   const transaction = transactionOf(record);
   const { log } = engine;
   const isKept =
     transaction !== null && (log.hasOutcome(transaction) || log.isRunning(transaction));
-  const data = { planId: ref.planId, sandboxId: ref.sandboxId };
-  await moveIfPossible(engine, record, "COMMITTED", {
-    inFlight: null,
-    lastError: null,
-    lastTransaction: isKept ? transaction : null,
-    lastResult: result,
-  });
+  const lastTransaction = isKept ? transaction : null;
+  let result = recordedWith(given)?.lastResult ?? null;
+  if (result === null) {
+    const facts = { given, message, lastTransaction };
+    const changes = committedChanges(engine, raw, record, facts);
+    await moveIfPossible(engine, record, "COMMITTED", changes);
+    result = changes.lastResult;
+  }
   engine.undo.add(result);
   const { noop, revision } = result;
-  engine.emit("sandbox.committed", {
-    ...data,
-    noop,
-    revision,
-    transaction: isKept ? transaction : null,
-  });
+  const data = { planId, sandboxId, noop, revision, transaction: lastTransaction };
+  engine.emit("sandbox.committed", data);
   return result;
+}
+
+/** What a transaction writes of a sandbox together with its outcome, so that `finish` need not. */
+export function committedRecord(
+  engine: Engine,
+  raw: SandboxStrategy,
+  record: SandboxRecord,
+  facts: Pick<CommitFacts, "given" | "message">,
+): SandboxRecord {
+  const lastTransaction = transactionOf(record);
+  const changes = committedChanges(engine, raw, record, { ...facts, lastTransaction });
+  return movedRecord(engine, record, "COMMITTED", changes);
+}
+
+/** What a commit that happened is recorded with. */
+interface CommitFacts {
+  readonly given: CommitResult | null;
+  readonly message: string | null;
+  readonly lastTransaction: string | null;
+}
+
+function committedChanges(
+  engine: Engine,
+  raw: SandboxStrategy,
+  { ref }: SandboxRecord,
+  { given, message, lastTransaction }: CommitFacts,
+): Changes & { readonly lastResult: CommitResult } {
+  const { undoCommit: undoable } = capabilitiesOf(raw, ref);
+  const lastResult = completeResult(given, ref, { message, at: timestamp(engine), undoable });
+  return { inFlight: null, lastError: null, lastTransaction, lastResult };
 }
 
 async function settleFailure(

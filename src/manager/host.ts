@@ -10,7 +10,7 @@ import type { SandboxOperation } from "../model/status.ts";
 import { ioctlInBackground } from "../platform/native/ioctl.ts";
 import { run } from "../platform/run.ts";
 import { type Engine, type PendingCreation, timestamp } from "./engine.ts";
-import { transactionOf } from "./commit-sandbox.ts";
+import { committedRecord, transactionOf } from "./commit-sandbox.ts";
 import { findRecord, knownRecord, notNow, unknownRef } from "./known-record.ts";
 import { emptyResult } from "./results.ts";
 import { runTransaction } from "./transaction.ts";
@@ -83,8 +83,14 @@ async function commitAlone(
     return emptyResult(ref, options.message ?? null, timestamp(engine));
   }
   const member = { strategy, ref, location: record.resource.location, record: null, undoes: null };
-  const job = { ulid: transaction, kind: "commit", members: [member], options } as const;
-  const [result] = await runTransaction(engine, job);
+  const { message = null } = options;
+  const [result] = await runTransaction(engine, {
+    ulid: transaction,
+    kind: "commit",
+    members: [member],
+    options,
+    recordBy: (_at, given) => committedRecord(engine, strategy, record, { given, message }),
+  });
   return result ?? emptyResult(ref, options.message ?? null, timestamp(engine));
 }
 

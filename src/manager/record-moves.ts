@@ -3,13 +3,14 @@ import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import { type SandboxStatus, isTransition } from "../model/status.ts";
 import { type Engine, timestamp } from "./engine.ts";
 
-type Changes = Partial<
+/** What else is recorded with a move. */
+export type Changes = Partial<
   Omit<SandboxRecord, "ref" | "resource" | "sequence" | "status" | "updatedAt">
 >;
 
 /**
  * Moves a sandbox along the arrows of the state machine, one or several, and writes the last state durably. This is
- * the only place that changes a status.
+ * the only file that changes a status.
  */
 export async function moveRecord(
   engine: Engine,
@@ -17,22 +18,52 @@ export async function moveRecord(
   path: SandboxStatus | readonly SandboxStatus[],
   changes: Changes = {},
 ): Promise<SandboxRecord> {
-  const steps = typeof path === "string" ? [path] : path;
-  const status = steps.reduce((from, to) => checked(record, from, to), record.status);
-  const moved = { ...record, ...changes, status, updatedAt: timestamp(engine) };
-  try {
-    await engine.store.put(moved);
-  } catch (error) {
-    await putBack(engine, record);
-    throw error;
-  }
+  const moved = movedRecord(engine, record, path, changes);
+  await putOrPutBack(engine, [moved], [record]);
   return moved;
 }
 
-/** What failed to be written may still be there without being sure to stay; the caller goes by the record before. */
-async function putBack(engine: Engine, record: SandboxRecord): Promise<void> {
+/** The same for several at once, all of which move or none. */
+export async function moveRecords(
+  engine: Engine,
+  records: readonly SandboxRecord[],
+  status: SandboxStatus,
+  changesOf: (record: SandboxRecord) => Changes,
+): Promise<readonly SandboxRecord[]> {
+  const moved = records.map((record) => movedRecord(engine, record, status, changesOf(record)));
+  await putOrPutBack(engine, moved, records);
+  return moved;
+}
+
+/** The record of a sandbox that has moved, for whoever writes it. */
+export function movedRecord(
+  engine: Engine,
+  record: SandboxRecord,
+  path: SandboxStatus | readonly SandboxStatus[],
+  changes: Changes,
+): SandboxRecord {
+  const steps = typeof path === "string" ? [path] : path;
+  const status = steps.reduce((from, to) => checked(record, from, to), record.status);
+  return { ...record, ...changes, status, updatedAt: timestamp(engine) };
+}
+
+async function putOrPutBack(
+  engine: Engine,
+  moved: readonly SandboxRecord[],
+  before: readonly SandboxRecord[],
+): Promise<void> {
   try {
-    await engine.store.put(record);
+    await engine.store.put(...moved);
+  } catch (error) {
+    await putBack(engine, before);
+    throw error;
+  }
+}
+
+/** What failed to be written may still be there without being sure to stay; the caller goes by the records before. */
+async function putBack(engine: Engine, records: readonly SandboxRecord[]): Promise<void> {
+  try {
+    await engine.store.put(...records);
   } catch {
     // Either record leads recovery to the same end.
   }

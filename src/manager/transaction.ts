@@ -7,11 +7,13 @@ import {
 } from "../errors/index.ts";
 import type { OpenTransaction } from "../journal/open-transaction.ts";
 import type { Decision, Done, TransactionKind } from "../journal/transaction-record.ts";
+import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { Json } from "../model/sandbox-ref.ts";
 import { type Engine, timestamp } from "./engine.ts";
 import { restated, rollbackError, undoDataOf } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
+import { noteRecorded } from "./recorded-results.ts";
 import { lockResources } from "./resource-locks.ts";
 import {
   type Member,
@@ -31,7 +33,12 @@ export interface TransactionJob {
   readonly planId?: string;
   /** Is told how far it came. */
   readonly progress?: MemberProgress;
+  /** The record of a member's sandbox once that is committed so; written with the outcome. */
+  readonly recordBy?: RecordBy;
 }
+
+/** The record of the sandbox of one member, by its number, after a commit with this result. */
+export type RecordBy = (at: number, result: CommitResult) => SandboxRecord;
 
 /** The name of a transaction for databases: unique for ever, at most 64 bytes. */
 export function gidOf(engine: Engine, ulid: string): string {
@@ -60,7 +67,14 @@ export async function runTransaction(
   const details = { message: job.options.message ?? null, at: timestamp(engine) };
   const intent = intentOf("preparing", context, members.intents, details);
   await using transaction = await engine.log.begin(job.ulid, intent);
-  const run = new TransactionRun(engine, transaction, context, members, details.message);
+  const run = new TransactionRun(
+    engine,
+    transaction,
+    context,
+    members,
+    details.message,
+    job.recordBy,
+  );
   // Awaited here: without it the locks would be given back while the transaction runs.
   return await run.run({ ...job.options, signal }, tell);
 }
@@ -88,6 +102,7 @@ export class TransactionRun {
   readonly #context: MemberContext;
   readonly #members: Members;
   readonly #message: string | null;
+  readonly #recordBy: RecordBy | undefined;
 
   constructor(
     engine: Engine,
@@ -95,12 +110,14 @@ export class TransactionRun {
     context: MemberContext,
     members: Members,
     message: string | null,
+    recordBy?: RecordBy,
   ) {
     this.#engine = engine;
     this.#transaction = transaction;
     this.#context = context;
     this.#members = members;
     this.#message = message;
+    this.#recordBy = recordBy;
   }
 
   /** The whole way, from the first prepare on. */
@@ -270,13 +287,25 @@ export class TransactionRun {
 
   async #finishCommitted(results: Results): Promise<Results> {
     try {
-      await this.#transaction.finish(this.#done("committed", results));
+      await this.#recordOutcome(results);
       await this.#endCommitted();
       return results;
     } catch (thrown) {
       // It is committed: whatever fails from here on is no failure of the commit.
       return this.#warned("finish", thrown, results);
     }
+  }
+
+  /** Records the outcome together with the sandboxes: nobody has to wait for one after the other. */
+  async #recordOutcome(results: Results): Promise<void> {
+    const records = results.flatMap((result, at) => {
+      const record = result === null ? undefined : this.#recordBy?.(at, result);
+      return result === null || record === undefined ? [] : [{ result, record }];
+    });
+    const { store } = this.#engine;
+    const following = records.map(({ record }) => store.replacementBy(record));
+    await this.#transaction.finish(this.#done("committed", results), following);
+    for (const { result, record } of records) noteRecorded(result, record);
   }
 
   #warned(step: keyof typeof WARNINGS, thrown: unknown, results: Results): Results {

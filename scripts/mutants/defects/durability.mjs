@@ -24,9 +24,8 @@ export const DURABILITY = [
   {
     name: "cleaned-up-before-it-is-recorded",
     file: "src/manager/transaction.ts",
-    text: 'await this.#transaction.finish(this.#done("committed", results));\n      await this.#endCommitted();',
-    replacement:
-      'await this.#endCommitted();\n      await this.#transaction.finish(this.#done("committed", results));',
+    text: "await this.#recordOutcome(results);\n      await this.#endCommitted();",
+    replacement: "await this.#endCommitted();\n      await this.#recordOutcome(results);",
     tests: ["test/faults/sweep/recovery.test.ts"],
     title: "only had to be recorded of a plan",
     faults: KILLED,

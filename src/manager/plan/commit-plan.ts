@@ -8,16 +8,16 @@ import {
 } from "../../errors/index.ts";
 import type { CommitReport, PlanAtomicity } from "../../model/commit-report.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
-import { commitLocked, finish, resultIn } from "../commit-sandbox.ts";
+import { commitLocked, committedRecord, finish, resultIn } from "../commit-sandbox.ts";
 import type { Engine } from "../engine.ts";
 import { asCommitError } from "../failures.ts";
 import { holdSignals } from "../hold-signals.ts";
 import { notNow } from "../known-record.ts";
 import { withQuietPlan } from "../plan-lock.ts";
-import { moveIfPossible, moveRecord } from "../record-moves.ts";
+import { moveIfPossible, moveRecords } from "../record-moves.ts";
 import { unreviewed } from "../refuse-unreviewed.ts";
 import { needsRepair, repairWorkspace } from "../repair-workspace.ts";
-import { runTransaction } from "../transaction.ts";
+import { type RecordBy, runTransaction } from "../transaction.ts";
 import { type Member, type MemberProgress, noProgress } from "../transaction-members.ts";
 import { inContext, refuseAborted, tracked } from "../with-sandbox.ts";
 import { commitOrder } from "./commit-order.ts";
@@ -187,7 +187,8 @@ class PlanCommit {
       const members = begun.map((member): Member => this.#member(member, expected));
       const options = this.#memberOptions();
       const { planId } = parts;
-      const job = { ulid, kind: "commit", planId, members, options, progress } as const;
+      const recordBy = this.#recordBy(begun);
+      const job = { ulid, kind: "commit", planId, members, options, progress, recordBy } as const;
       const results = await runTransaction(engine, job);
       return await this.#finished(own(), results, progress);
     } catch (thrown) {
@@ -264,27 +265,23 @@ class PlanCommit {
 
   /** Marks every sandbox durably before anything is done with the first. */
   async #begin(members: readonly PlanMember[], transaction: string): Promise<PlanMember[]> {
-    const begun: PlanMember[] = [];
-    try {
-      for (const member of members) {
-        const { status: from } = member.record;
-        const inFlight = {
-          operation: "commit",
-          from,
-          transaction,
-          undone: false,
-          together: true,
-        } as const;
-        const record = await moveRecord(this.#engine, member.record, "COMMITTING", { inFlight });
-        begun.push({ ...member, record });
-      }
-      return begun;
-    } catch (thrown) {
-      for (const { record } of begun) {
-        await moveIfPossible(this.#engine, record, "ACTIVE", { inFlight: null });
-      }
-      throw thrown;
-    }
+    const records = await moveRecords(
+      this.#engine,
+      members.map(({ record }) => record),
+      "COMMITTING",
+      ({ status: from }) => ({
+        inFlight: { operation: "commit", from, transaction, undone: false, together: true },
+      }),
+    );
+    return members.map((member, at) => ({ ...member, record: records[at] ?? member.record }));
+  }
+
+  #recordBy(members: readonly PlanMember[]): RecordBy {
+    const { message = null } = this.#options;
+    return (at, given) => {
+      const { guarded, record } = members[at]!;
+      return committedRecord(this.#engine, guarded.raw, record, { given, message });
+    };
   }
 
   #member(member: PlanMember, expected: ReadonlyMap<string, string>): Member {

@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts";
 import { asRollbackError, rollbackError } from "../failures.ts";
 import { undoneCommit } from "../host.ts";
 import { undoObstacle } from "../preview-undo.ts";
-import { moveIfPossible, moveRecord } from "../record-moves.ts";
+import { moveIfPossible, moveRecord, moveRecords } from "../record-moves.ts";
 import {
   markUndone,
   refusePending,
@@ -123,19 +123,15 @@ async function begin(
   operation: UndoKind,
   transaction: string,
 ): Promise<PlanMember[]> {
-  const begun: PlanMember[] = [];
-  try {
-    for (const member of members) {
-      const { status: from } = member.record;
-      const inFlight = { operation, from, transaction, undone: false, together: true } as const;
-      const record = await moveRecord(engine, member.record, "ROLLING_BACK", { inFlight });
-      begun.push({ ...member, record });
-    }
-    return begun;
-  } catch (thrown) {
-    for (const { record } of begun) await stayCommitted(engine, record, null);
-    throw thrown;
-  }
+  const records = await moveRecords(
+    engine,
+    members.map(({ record }) => record),
+    "ROLLING_BACK",
+    ({ status: from }) => ({
+      inFlight: { operation, from, transaction, undone: false, together: true },
+    }),
+  );
+  return members.map((member, at) => ({ ...member, record: records[at] ?? member.record }));
 }
 
 /** An undo that came to its end all the same is none that failed. */

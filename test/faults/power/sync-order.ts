@@ -44,7 +44,8 @@ const STEPS: readonly Step[] = [
     name: "the next record is begun",
     begins: (call, [path = ""]) =>
       call.startsWith("open") && DRAFT.test(path) && !SYNCED_WITH_STAGE.test(path),
-    needs: (path) => JOURNAL.test(path),
+    // Drafts are written side by side; each is looked at when it gets its name.
+    needs: (path) => JOURNAL.test(path) && !DRAFT.test(path),
   },
   {
     name: "a stage is made",
