@@ -22,8 +22,8 @@ export interface DatabaseServer extends AsyncDisposable {
   sql(database: string | TestDatabase, statements: string): string[];
   /** The names of everything that stands prepared. */
   prepared(): string[];
-  /** Rolls back what stands prepared under a name, as an administrator would. */
-  rollbackPrepared(database: TestDatabase, name: string): void;
+  /** Commits or rolls back what stands prepared under a name, as an administrator would. */
+  settlePrepared(database: TestDatabase, name: string, decision: "COMMIT" | "ROLLBACK"): void;
   /** Where the tables of a database stand in paths. */
   schemaOf(database: TestDatabase): string;
   /** Whether bytes are what the server answers to a statement when it is done. */

@@ -125,11 +125,11 @@ export class MariadbServer implements DatabaseServer {
   }
 
   /** Both parts of the name stand together in the list; nobody can settle before the connection that prepared is gone. */
-  rollbackPrepared(_database: TestDatabase, name: string): void {
+  settlePrepared(_database: TestDatabase, name: string, decision: "COMMIT" | "ROLLBACK"): void {
     this.cutConnections();
     for (const latest = Date.now() + PATIENCE_MS; this.connections().length > 0;)
       if (Date.now() > latest) throw new Error("a connection goes on");
-    this.sql("mysql", `XA ROLLBACK '${name.slice(0, -1)}','${name.slice(-1)}'`);
+    this.sql("mysql", `XA ${decision} '${name.slice(0, -1)}','${name.slice(-1)}'`);
   }
 
   schemaOf({ name }: TestDatabase): string {

@@ -139,8 +139,8 @@ export class PostgresServer implements DatabaseServer {
     return this.sql("postgres", "SELECT gid FROM pg_prepared_xacts");
   }
 
-  rollbackPrepared(database: TestDatabase, name: string): void {
-    this.sql(database, `ROLLBACK PREPARED '${name}'`);
+  settlePrepared(database: TestDatabase, name: string, decision: "COMMIT" | "ROLLBACK"): void {
+    this.sql(database, `${decision} PREPARED '${name}'`);
   }
 
   schemaOf(): string {

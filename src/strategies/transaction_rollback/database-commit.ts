@@ -1,5 +1,6 @@
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, TransactionPart } from "../../contract/strategy.ts";
+import { type Draft, dropDrafts } from "../../journal/durable-file.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import {
@@ -9,7 +10,7 @@ import {
   requireUndo,
   resultOf,
 } from "./commit-record.ts";
-import type { BegunTransaction, Direction } from "./engine.ts";
+import { type BegunTransaction, type Direction, DriftError } from "./engine.ts";
 import { asPrepareError, asUndoError, settledByOthers } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import type { CommittedMark, DatabasePlace } from "./place.ts";
@@ -26,6 +27,9 @@ export class DatabaseCommit {
     string,
     { readonly log: readonly LoggedWrite[]; readonly transaction: BegunTransaction }
   >();
+
+  /** Marks of commits that only lack their names, by the name of the transaction. */
+  readonly #drafts = new Map<string, Draft>();
 
   constructor(host: StrategyHost) {
     this.#host = host;
@@ -59,14 +63,20 @@ export class DatabaseCommit {
     const record = recordOf(log, options.message ?? null);
     if (record.noop) return { ...record };
     const name = nameOf(tx);
-    const noted = place.mark(name, "preparing");
+    const noted =
+      tx.kind === "commit"
+        ? place.markPreparing(name, committedIn(tx))
+        : place.mark(name, "preparing").then(() => undefined);
     noted.catch(() => undefined);
     try {
       const details = { noted, begun: begun?.transaction };
       const transaction = await engine.prepare(log, directionOf(tx), name, details);
+      const draft = await noted;
+      if (draft !== undefined) this.#drafts.set(name, draft);
       return { ...record, transaction };
     } catch (thrown) {
-      await noted;
+      const draft = await noted;
+      if (draft !== undefined) dropDrafts([draft]);
       throw tx.kind === "undo" ? asUndoError(thrown) : asPrepareError(thrown);
     }
   }
@@ -83,8 +93,9 @@ export class DatabaseCommit {
     const record = tx.record as unknown as CommitRecord;
     if (!record.noop) {
       const name = nameOf(tx);
-      await whileNoted(place, tx.kind === "commit" ? { ulid: tx.ulid, undoable: true } : null, () =>
-        this.#commitNamed(database, name, record.transaction ?? null),
+      const draft = this.#takeDraft(name);
+      await whileNoted(place, tx.kind === "commit" ? committedIn(tx) : null, draft, () =>
+        this.#commitNamed(database, name, directionOf(tx), record.transaction ?? null),
       );
       await place.unmark(name);
     }
@@ -93,6 +104,7 @@ export class DatabaseCommit {
 
   async abandon(database: OpenDatabase, tx: TransactionPart): Promise<void> {
     const { place } = database;
+    this.#dropDrafts(place, tx);
     const names = [nameOf(tx), wayBack(tx)].filter((name) =>
       place.marks().some((mark) => mark.name === name),
     );
@@ -114,18 +126,19 @@ export class DatabaseCommit {
       await place.mark(name, "rolledBack");
       await engine.settle(name, "ROLLBACK");
     } else if (stateOf(name) !== "rolledBack") {
+      const opposite = oppositeOf(directionOf(tx));
       if (stateOf(back) !== "committing" && !(await engine.isPrepared(back))) {
         await place.mark(back, "preparing");
-        const opposite = directionOf(tx) === "forward" ? "backward" : "forward";
         await engine.prepare(place.log.writes(), opposite, back);
       }
-      await this.#commitNamed(database, back);
+      await this.#commitNamed(database, back, opposite);
     }
     await place.setCommitted(tx.kind === "commit" ? null : committedBy(tx));
   }
 
   /** Drops marks that nobody needs any more. */
   async forget({ place }: OpenDatabase, tx: TransactionPart): Promise<void> {
+    this.#dropDrafts(place, tx);
     await place.unmark(nameOf(tx), wayBack(tx));
   }
 
@@ -147,32 +160,72 @@ export class DatabaseCommit {
     }
   }
 
-  /** Commits what stands prepared. The server tells how one ended that is settled; where it cannot, a mark does. */
+  #takeDraft(name: string): Draft | undefined {
+    const draft = this.#drafts.get(name);
+    this.#drafts.delete(name);
+    return draft;
+  }
+
+  /** Drops what this process, or one that was killed, had ready for the second phase. */
+  #dropDrafts(place: DatabasePlace, tx: TransactionPart): void {
+    const draft = this.#takeDraft(nameOf(tx));
+    if (draft !== undefined) dropDrafts([draft]);
+    if (tx.recovering === true) place.sweep();
+  }
+
+  /** Commits what stands prepared. The server tells how one ended that is settled; where it cannot, marks and rows do. */
   async #commitNamed(
-    { place, engine }: OpenDatabase,
+    database: OpenDatabase,
     name: string,
+    direction: Direction,
     transaction: string | null = null,
   ): Promise<void> {
+    const { place, engine } = database;
     const mark = place.marks().find((one) => one.name === name);
     // Without a mark it is settled already, and forgotten.
     if (mark === undefined) return;
+    if (mark.state === "rolledBack") throw settledByOthers(name, false);
     const wasBegun = mark.state === "committing";
     if (transaction === null && !wasBegun) await place.mark(name, "committing");
     if (await engine.settle(name, "COMMIT")) return;
     const isOurs =
-      transaction === null ? wasBegun : ((await engine.hasCommitted?.(transaction)) ?? wasBegun);
-    if (!isOurs) throw settledByOthers(name, false);
+      transaction === null
+        ? wasBegun && (await isDone(database, direction))
+        : ((await engine.hasCommitted?.(transaction)) ?? wasBegun);
+    if (isOurs) return;
+    // Known only now: whoever tries again would take the mark above for that of a commit, and there is nothing to take back.
+    await place.mark(name, "rolledBack");
+    throw settledByOthers(name, false);
   }
+}
+
+/**
+ * Whether a commit that was begun, and of which the server knows nothing any more, took place: the rows are as it leaves
+ * them. Where others have changed them since, nobody can tell, and most commits that are begun do.
+ */
+async function isDone({ place, engine }: OpenDatabase, direction: Direction): Promise<boolean> {
+  const log = place.log.writes();
+  const fits = async (way: Direction): Promise<boolean> => {
+    try {
+      await engine.attempt(log, way);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof DriftError) return false;
+      throw thrown;
+    }
+  };
+  return (await fits(oppositeOf(direction))) || !(await fits(direction));
 }
 
 /** Notes what the log is published by while that is being done: it is decided, and only a failure takes the note back. */
 async function whileNoted(
   place: DatabasePlace,
   mark: CommittedMark | null,
+  draft: Draft | undefined,
   work: () => Promise<void>,
 ): Promise<void> {
   const before = place.committed();
-  const noted = place.setCommitted(mark);
+  const noted = place.setCommitted(mark, draft);
   noted.catch(() => undefined);
   try {
     await work();
@@ -194,6 +247,14 @@ function wayBack(tx: TransactionPart): string {
 
 function directionOf({ kind }: TransactionPart): Direction {
   return kind === "undo" ? "backward" : "forward";
+}
+
+function oppositeOf(direction: Direction): Direction {
+  return direction === "forward" ? "backward" : "forward";
+}
+
+function committedIn({ ulid }: TransactionPart): CommittedMark {
+  return { ulid, undoable: true };
 }
 
 function committedBy({ undoes }: TransactionPart): CommittedMark {

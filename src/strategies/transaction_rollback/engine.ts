@@ -40,7 +40,7 @@ export interface BegunTransaction extends AsyncDisposable {
 /** What a `prepare` may find done, or has to wait for. */
 export interface PrepareDetails {
   /** Only afterwards anything may stand prepared. */
-  readonly noted?: Promise<void>;
+  readonly noted?: Promise<unknown>;
   readonly begun?: BegunTransaction | undefined;
 }
 

@@ -5,9 +5,16 @@ import {
   type RecordFormat,
   hasFields,
   readRecordSync,
+  recordReplacement,
   writeRecord,
 } from "../../journal/record-file.ts";
-import { syncFolder } from "../../journal/durable-file.ts";
+import {
+  type Draft,
+  draftFiles,
+  nameDrafts,
+  removeTemporaries,
+  syncFolder,
+} from "../../journal/durable-file.ts";
 import { fileNameOf } from "../../journal/id-key.ts";
 import { claimPrivateFolder } from "../../journal/private-folder.ts";
 import { LentClone } from "./lent-clone.ts";
@@ -87,8 +94,18 @@ export class DatabasePlace {
 
   /** Notes how far a prepared transaction came; durable when the promise settles. */
   async mark(name: string, state: PreparedMark["state"]): Promise<void> {
-    const others = this.marks().filter((mark) => mark.name !== name);
-    await writeRecord(this.#prepared, PREPARED, { marks: [...others, { name, state }] });
+    await writeRecord(this.#prepared, PREPARED, this.#marksWith(name, state));
+  }
+
+  /** Notes that a transaction is about to be prepared; gives what `setCommitted` then only has to name. */
+  async markPreparing(name: string, committed: CommittedMark): Promise<Draft> {
+    const marks = this.#marksWith(name, "preparing");
+    const [noted, draft] = await draftFiles([
+      recordReplacement(this.#prepared, PREPARED, marks),
+      recordReplacement(this.#committed, COMMITTED, committed),
+    ]);
+    await nameDrafts([noted]);
+    return draft;
   }
 
   /** Forgets transactions that are settled. */
@@ -106,10 +123,25 @@ export class DatabasePlace {
     return readRecordSync(this.#committed, COMMITTED);
   }
 
-  async setCommitted(mark: CommittedMark | null): Promise<void> {
+  /** Notes by what the log is published, or that it is not; `draft` is the same mark, written before. */
+  async setCommitted(mark: CommittedMark | null, draft?: Draft): Promise<void> {
+    if (draft !== undefined) return nameDrafts([draft]);
     if (mark !== null) return writeRecord(this.#committed, COMMITTED, mark);
     rmSync(this.#committed, { force: true });
     await syncFolder(this.folder);
+  }
+
+  /** Removes what killed processes left half written. The caller knows that nobody writes here. */
+  sweep(): void {
+    removeTemporaries(this.folder);
+  }
+
+  #marksWith(
+    name: string,
+    state: PreparedMark["state"],
+  ): { readonly marks: readonly PreparedMark[] } {
+    const others = this.marks().filter((mark) => mark.name !== name);
+    return { marks: [...others, { name, state }] };
   }
 
   get #prepared(): string {

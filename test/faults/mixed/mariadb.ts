@@ -55,7 +55,7 @@ function databaseOf({ folder }: Pick<Ground, "folder">, first: TestDatabase): Te
 
 function dropGone(server: MariadbServer, first: TestDatabase, folder: string): void {
   // A violation may have left something that keeps a database.
-  for (const name of server.prepared()) server.rollbackPrepared(first, name);
+  for (const name of server.prepared()) server.settlePrepared(first, name, "ROLLBACK");
   const names = server.sql(
     "mysql",
     `SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'cofferdam-%'`,

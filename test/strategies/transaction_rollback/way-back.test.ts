@@ -71,21 +71,26 @@ describe.each(SERVERS)("a failure after the decision on $name", (kind) => {
     expect(all.state()).toEqual(NEW);
   });
 
-  it("is told when somebody else settled what stood prepared", async () => {
-    const all = mixed(on.server);
-    const settle = (): void => {
-      const [name = ""] = all.ground.prepared();
-      on.server.rollbackPrepared(all.ground.database, name);
-    };
-    await using cofferdam = await all.ground.open({
-      onEvent: ({ name }) => {
-        if (name === "plan.prepared") settle();
-      },
-    });
-    const plan = await changedPlan(cofferdam, all);
-    await expect(plan.commit()).rejects.toMatchObject({
-      data: { report: { outcome: "aborted", failedId: "shop" } },
-    });
-    expect(all.state()).toEqual(OLD);
-  });
+  it.each(["plan.prepared", "plan.decided"])(
+    "is told when somebody else settled at %s what stood prepared, and nothing stays (R94)",
+    async (moment) => {
+      const all = mixed(on.server);
+      const settle = (): void => {
+        const [name = ""] = all.ground.prepared();
+        on.server.settlePrepared(all.ground.database, name, "ROLLBACK");
+      };
+      await using cofferdam = await all.ground.open({
+        onEvent: ({ name }) => {
+          if (name === moment) settle();
+        },
+      });
+      const plan = await changedPlan(cofferdam, all);
+      await expect(plan.commit()).rejects.toMatchObject({
+        data: { report: { outcome: "aborted", failedId: "shop" } },
+      });
+      expect(all.state()).toEqual(OLD);
+      expect(all.ground.prepared()).toEqual([]);
+      expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
+    },
+  );
 });
