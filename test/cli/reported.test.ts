@@ -148,6 +148,18 @@ test("a command that is not there is told in the name of coffer", () => {
   expect(told("/")).toEqual([126, "coffer: /: is a directory\n"]);
 });
 
+test("rows are shown in the order of their keys, the ninth before the tenth", () => {
+  const home = makeHome();
+  makeDatabase(join(home.project, "app.db"));
+  answerOf(home, ["open", "try", "-r", "sqlite:./app.db"]);
+  const keys = ["2", "9", "10", "12345678901234567890", "a", "a9", "a9b", "a010", "a10b"];
+  const rows = keys.toReversed().map((key) => `('${key}', 'new')`);
+  const script = `CREATE TABLE parts(key TEXT PRIMARY KEY, name TEXT); INSERT INTO parts VALUES ${rows.join()}`;
+  answerOf(home, ["sql", "try", "app.db", script]);
+  const { stdout } = coffer(home, ["diff", "-q", "try"]);
+  expect([...stdout.matchAll(/^ {2}\+ (\w+) {2}key/gm)].map(([, key]) => key)).toEqual(keys);
+});
+
 test("taking a single row back is refused with what works instead", () => {
   const home = makeHome();
   makeDatabase(join(home.project, "app.db"));

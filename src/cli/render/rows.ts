@@ -1,6 +1,7 @@
 import type { DiffView } from "../../index.ts";
 import type { Page } from "../call.ts";
 import { isAtOrBelow } from "../is-at-or-below.ts";
+import { compareNaturally } from "./natural-order.ts";
 import { printable, shortened } from "./printable.ts";
 import { markOf } from "./shown-change.ts";
 
@@ -32,20 +33,23 @@ export async function renderRows(
 ): Promise<string[]> {
   const text = await view.text({ context: 1_000_000, ...(paths !== undefined && { paths }) });
   const parts = text.split(/^diff --coffer .*\n/m).slice(1);
-  const wanted = view.changes.filter(({ path }) => isWanted(path, paths));
+  const wanted = view.changes
+    .filter(({ path }) => isWanted(path, paths))
+    .map((change, at) => ({ change, part: parts[at] ?? "", place: tableOf(change.path) }))
+    .toSorted((a, b) => comparePlaces(a.place, b.place));
   const lines: string[] = [];
   let last = "";
-  for (const [at, change] of wanted.entries()) {
-    const { table, key } = tableOf(change.path);
+  for (const { change, part, place } of wanted) {
+    const { table, key } = place;
     if (table !== last) lines.push(style.bold(printable(table)));
     last = table;
     const kind = change.kind in KINDS ? KINDS[change.kind as keyof typeof KINDS] : "modified";
     const mark = markOf(kind, style);
     if (table === "schema-changes") {
-      lines.push(...contentOf(parts[at] ?? "", "+").map((line) => `  ${mark} ${printable(line)}`));
+      lines.push(...contentOf(part, "+").map((line) => `  ${mark} ${printable(line)}`));
       continue;
     }
-    const values = valuesOf(parts[at] ?? "").map(printable);
+    const values = valuesOf(part).map(printable);
     const whole = `${printable(key)}  ${values.join(", ")}`;
     if (whole.length + 4 <= width) lines.push(`  ${mark} ${whole}`);
     else {
@@ -56,6 +60,13 @@ export async function renderRows(
     }
   }
   return lines;
+}
+
+/** By table, and in it by key, the seventh row before the tenth. */
+function comparePlaces(left: RowPlace, right: RowPlace): number {
+  return left.table === right.table
+    ? compareNaturally(left.key, right.key)
+    : compareNaturally(left.table, right.table);
 }
 
 /** Whether a path is one of the wanted ones, or below one. */
