@@ -11,6 +11,8 @@ export interface ToldSandbox {
   readonly status: SandboxDescription["status"];
   /** How the strategy works here, such as `kernel`; null where there is only one way. */
   readonly mode: string | null;
+  /** What of the resource belongs to others and had a say in the choice of the mode, in words; null where nothing has. */
+  readonly foreign: string | null;
   /** The directory or file to work in; null where there is none now. */
   readonly path: string | null;
 }
@@ -33,7 +35,8 @@ export async function describePlan(
     const { resourceId, strategyName } = ref;
     const isInUse = status === "ACTIVE";
     const path = isInUse ? await pathOrNone(cofferdam, ref) : null;
-    told.push({ resourceId, strategyName, status, mode: modeOf(ref), path });
+    const foreign = foreignOf(ref);
+    told.push({ resourceId, strategyName, status, mode: modeOf(ref), foreign, path });
   }
   const checkpoints = await plan.checkpoints();
   return { planId: plan.id, state: stateOf(sandboxes), sandboxes: told, checkpoints };
@@ -44,6 +47,10 @@ export function modeOf({ metadata }: SandboxDescription["ref"]): string | null {
   const { mode, engine } = metadata;
   if (typeof mode === "string") return mode;
   return typeof engine === "string" ? engine : null;
+}
+
+function foreignOf({ metadata: { foreign } }: SandboxDescription["ref"]): string | null {
+  return typeof foreign === "string" ? foreign : null;
 }
 
 /** A workspace that cannot be had now is no reason to tell nothing about the plan. */

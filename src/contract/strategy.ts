@@ -175,6 +175,11 @@ export interface SandboxStrategy {
   /** The command has ended, and nothing has the layers mounted any more. */
   endLayers?(ref: SandboxRef): Promise<void>;
   /**
+   * A command that had the layers mounted has failed: a few paths of the resource that nobody can change through them,
+   * though the user could elsewhere. Found without looking at everything.
+   */
+  unchangeable?(ref: SandboxRef): Promise<readonly string[]>;
+  /**
    * A command that worked in the sandbox has ended. What the resource still has of the entries that it edited may be
    * kept now, as the version that both sides of a later merge began with. Nothing that anybody sees changes.
    */

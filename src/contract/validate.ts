@@ -14,6 +14,7 @@ const UNANNOUNCED_METHODS = [
   "expectCommit",
   "keepBases",
   "probe",
+  "unchangeable",
 ] as const satisfies readonly (keyof SandboxStrategy)[];
 
 interface Findings {

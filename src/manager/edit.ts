@@ -116,6 +116,18 @@ export function endLayers(guarded: Guarded, ref: SandboxRef): Promise<void> {
   return edit(guarded, ref, "getPath", "", undefined, async () => guarded.raw.endLayers?.(ref));
 }
 
+/** Paths that a command which had the layers mounted could not change. */
+export function unchangeable(guarded: Guarded, ref: SandboxRef): Promise<readonly string[]> {
+  return edit(
+    guarded,
+    ref,
+    "getPath",
+    "",
+    undefined,
+    async () => (await guarded.raw.unchangeable?.(ref)) ?? [],
+  );
+}
+
 /** A command has ended: what it edited may be merged later. */
 export function keepBases(guarded: Guarded, ref: SandboxRef): Promise<void> {
   return edit(guarded, ref, "getPath", "", undefined, async () => guarded.raw.keepBases?.(ref));

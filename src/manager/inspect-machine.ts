@@ -16,6 +16,8 @@ import { toBytePath } from "../model/byte-path.ts";
 import type { Ability } from "../platform/ability.ts";
 import { probePlatform } from "../platform/probe.ts";
 import type { PlatformReport } from "../platform/probe.ts";
+import { describeForeign, findForeign } from "../tree/foreign-entries.ts";
+import { presentUser } from "../tree/owners.ts";
 import { inspectGit } from "./inspect-git.ts";
 import type { GitReport } from "./inspect-git.ts";
 import { interruptedTransactions } from "./interrupted-transactions.ts";
@@ -50,6 +52,8 @@ export interface MachineReport extends PlatformReport {
   readonly git: GitReport;
   readonly state: StateReport;
   readonly area: AreaReport;
+  /** Whether the user namespace can change what lies at the path; not where owner or group are not the user's own. */
+  readonly ownFiles: Ability;
   /** Every area that this installation uses. */
   readonly areas: readonly KnownArea[];
   /** Transactions whose process died before they ended. */
@@ -81,6 +85,7 @@ export async function inspectMachineWith(
     git: await inspectGit(),
     state,
     area,
+    ownFiles: platform.nativeCalls.works ? inspectOwners(real) : { works: true },
     areas: state.works ? listAreas(state.directory) : [],
     interrupted: state.works ? await interruptedTransactions(state.directory) : [],
     usable: platform.nativeCalls.works && state.works && area.works,
@@ -131,6 +136,18 @@ async function inspectArea(
     const platform = await probePlatform(toBytePath(state.directory));
     return { area: { ...nowhere, ...failure(error) }, platform };
   }
+}
+
+/** Looks at the first names at the path, as whoever makes a sandbox there does. */
+function inspectOwners(path: string): Ability {
+  const user = presentUser();
+  const foreign = user === null ? null : findForeign(toBytePath(path), [], user);
+  if (foreign === null) return { works: true };
+  return {
+    works: false,
+    reason: `${describeForeign(foreign)}, and cannot be changed in a user namespace`,
+    hint: "fuse-overlayfs is used where it works, else a copy; docs/limits.md tells more",
+  };
 }
 
 function failure(error: unknown): Ability {

@@ -14,6 +14,8 @@ import { isOverlayMark } from "./read-entry.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 const PLAIN_BITS = 0o777;
+/** Tells the kernel to leave the owner as it is. */
+const SAME_OWNER = 0xffff_ffff;
 /** The kernel and security modules give these to every new file by themselves; nobody may take them away. */
 const KERNEL_OWNED = /^(?:security\.(?!capability$)|system\.(?!posix_acl_))/;
 
@@ -53,7 +55,8 @@ export function withoutSpecialBits(attributes: EntryAttributes): EntryAttributes
  * Owner first, because the kernel clears special bits and capabilities with it; times last.
  */
 export function setAttributes(fd: number, attributes: EntryAttributes): AttributeLoss {
-  const owner = tryOwner(() => fchown(fd, attributes.uid, attributes.gid));
+  const { uid, gid } = attributes;
+  const owner = tryOwner((owner) => fchown(fd, owner, gid), uid);
   const xattrs = replaceXattrs(fd, attributes.xattrs ?? {});
   fchmod(fd, attributes.mode);
   futimens(fd, attributes.atimeNs, attributes.mtimeNs);
@@ -66,7 +69,8 @@ export function setLinkAttributes(
   name: string,
   attributes: EntryAttributes,
 ): AttributeLoss {
-  const owner = tryOwner(() => chownAt(dirFd, name, attributes.uid, attributes.gid));
+  const { uid, gid } = attributes;
+  const owner = tryOwner((owner) => chownAt(dirFd, name, owner, gid), uid);
   const lost: string[] = [];
   for (const [attribute, value] of Object.entries(attributes.xattrs ?? {})) {
     tryXattr(lost, attribute, () =>
@@ -92,12 +96,14 @@ function replaceXattrs(fd: number, wanted: Readonly<Record<string, string>>): st
   return lost;
 }
 
-function tryOwner(set: () => void): boolean {
+/** Gives owner and group, or else the group alone; true when something could not be given. */
+export function tryOwner(set: (uid: number) => void, uid: number): boolean {
   try {
-    set();
+    set(uid);
     return false;
   } catch (error) {
     throwUnlessErrno(error, "EPERM", "EINVAL");
+    if (uid !== SAME_OWNER && uid !== process.geteuid?.()) tryOwner(set, SAME_OWNER);
     return true;
   }
 }

@@ -52,6 +52,7 @@ test("answers in this form", () => {
     "kernelOverlay",
     "nativeCalls",
     "node",
+    "ownFiles",
     "path",
     "reflink",
     "state",

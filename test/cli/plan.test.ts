@@ -48,6 +48,7 @@ test("takes a plan from its opening through diff and commit to its undo, each st
     state: "open",
     sandboxes: ["site", "notes.txt"].map((resourceId) => ({
       ...{ resourceId, strategyName: "filesystem_copy", status: "ACTIVE", mode: "copy", path },
+      foreign: null,
     })),
     checkpoints: [],
   });

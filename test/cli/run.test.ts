@@ -60,6 +60,7 @@ it("run --json prints one value, and what the command says goes elsewhere", () =
     "planId",
     "exitCode",
     "fixed",
+    "unchangeable",
     "enclosed",
     "outside",
     "unreached",

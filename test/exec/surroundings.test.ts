@@ -80,6 +80,7 @@ test("a command runs as the strategy starts it, and what it leaves there is told
   expect(await bench.run(plan, script)).toEqual({
     exitCode: 6,
     fixed: [],
+    unchangeable: [],
     enclosed: { isEnclosed: true },
     outside: null,
     unreached: [],

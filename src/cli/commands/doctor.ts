@@ -41,6 +41,7 @@ function render(report: MachineReport, style: Style): string[] {
     ...tried("overlay, kernel", report.kernelOverlay),
     ...tried("overlay, user namespace", report.userNamespaceOverlay),
     ...tried("overlay, fuse", report.fuseOverlay),
+    ...tried("owners and groups", report.ownFiles, "the user's own"),
     ...tried("reflink copies", report.reflink),
     ...tried("exchange of two names", report.exchange),
     "",

@@ -1,6 +1,6 @@
 import type { Call, Page } from "../call.ts";
 import { describePlan } from "../describe-plan.ts";
-import type { ToldPlan } from "../describe-plan.ts";
+import type { ToldPlan, ToldSandbox } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { PlanPromise } from "../../index.ts";
@@ -34,12 +34,19 @@ function render({ planId, state, sandboxes, checkpoints }: ToldPlan, page: Page)
     `${page.style.bold(printable(planId))} is ${state}`,
     "",
     ...renderTable([["RESOURCE", "STATUS", "STRATEGY", "WORKSPACE"], ...rows], page),
+    ...sandboxes.flatMap(foreignLine),
     ...(checkpoints.length === 0 ? [] : ["", page.style.bold("Checkpoints")]),
     ...checkpoints.map(
       ({ id, createdAt, isCurrent }) =>
         `  ${printable(id)}  ${timeText(createdAt)}${isCurrent ? "  (current)" : ""}`,
     ),
   ];
+}
+
+/** Why it is this mode, where the files themselves decided that. */
+function foreignLine({ resourceId, mode, foreign }: ToldSandbox): string[] {
+  if (foreign === null) return [];
+  return ["", `${printable(resourceId)} is in mode ${mode}: ${printable(foreign)}.`];
 }
 
 function isUnderWay({ state }: ToldPlan): boolean {

@@ -69,15 +69,24 @@ function tellUnreached(call: Call, sandboxes: readonly SandboxDescription[]): vo
 
 function tellLimits(call: Call, result: PlanRunResult): void {
   const { style, width } = pageFor(process.stderr);
-  const { outside, fixed, exitCode, surroundings } = result;
+  const { outside, fixed, exitCode, surroundings, unchangeable } = result;
   if (outside !== null) for (const line of outsideLines(outside, style, width)) call.tell(line);
   for (const line of surroundingsLines(surroundings, width)) call.tell(line);
   // Of interest only to whoever wonders why the command failed: most commands never go there.
   if (fixed.length > 0 && exitCode !== 0) tellFixed(call, fixed);
+  if (unchangeable.length > 0) tellUnchangeable(call, unchangeable);
 }
 
 function tellFixed(call: Call, fixed: readonly string[]): void {
   call.tell(`It could only read ${fixed.map((path) => printable(path)).join(", ")}.`);
   if (fixed.includes(tmpdir()))
     call.tell("  Other mounts lie in there; TMPDIR names another folder for temporary files.");
+}
+
+/** Nobody knows whether this is why it failed, so the words by which it can be told are named. */
+function tellUnchangeable(call: Call, paths: readonly string[]): void {
+  const names = paths.map((path) => printable(path)).join(", ");
+  call.tell(`It could not change ${names}: the owner or group is not your own.`);
+  call.tell("  Programs then say `Value too large for defined data type`. With `mode: fuse`, or");
+  call.tell("  `mode: copy`, among the properties of the resource in cofferdam.yaml they can.");
 }

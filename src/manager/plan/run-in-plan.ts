@@ -10,7 +10,7 @@ import { SandboxStateError } from "../../errors/index.ts";
 import type { SandboxRef } from "../../model/sandbox-ref.ts";
 import { ALLOWED_FROM } from "../../model/status.ts";
 import { type Engine, timestamp } from "../engine.ts";
-import { beginLayers, endLayers, keepBases, workspacePath } from "../edit.ts";
+import { beginLayers, endLayers, keepBases, unchangeable, workspacePath } from "../edit.ts";
 import { repaired } from "../checkpoints/plan-checkpoint-call.ts";
 import { lendCopy, takeCopyBack } from "../lend-copy.ts";
 import { withQuietPlan } from "../plan-lock.ts";
@@ -51,6 +51,11 @@ export interface PlanRunResult {
   readonly outside: OutsideReport | null;
   /** Places outside the plan that it could only read, though writes there were to be thrown away. */
   readonly fixed: readonly string[];
+  /**
+   * A few paths of the plan that it could not change, because their owner or group is not the user's own: programs say
+   * `Value too large for defined data type`. Looked for only when it failed.
+   */
+  readonly unchangeable: readonly string[];
   /** Resources of the plan that it could not reach by a path, such as databases of a server. */
   readonly unreached: readonly string[];
   /** Where a sandbox has surroundings of its own for it, such as a container: paths that it changed there, and that the plan keeps. */
@@ -173,6 +178,7 @@ async function runShown(
     return {
       exitCode,
       fixed,
+      unchangeable: exitCode === 0 ? [] : await unchangeableIn(members),
       enclosed: { isEnclosed: true },
       outside,
       unreached: unseen,
@@ -201,6 +207,15 @@ async function viewed<T>(members: readonly ShownMember[], work: () => Promise<T>
       if (shown !== null && "options" in shown) await endLayers(member.guarded, refOf(member));
     }
   }
+}
+
+async function unchangeableIn(members: readonly ShownMember[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { member, shown } of members) {
+    if (shown !== null && "options" in shown)
+      found.push(...(await unchangeable(member.guarded, refOf(member))));
+  }
+  return found;
 }
 
 /** Takes what a command did in private copies. After a failure the next call on the plan takes the rest. */
@@ -233,6 +248,7 @@ async function runUnenclosed(
   return {
     exitCode,
     fixed,
+    unchangeable: [],
     enclosed: { isEnclosed: false, reason },
     outside: null,
     unreached,
@@ -253,7 +269,14 @@ async function runSurrounded(
   );
   const folders = foldersToShow(shown, run.folder);
   const end = await runInSurroundings(enclosing, argv, options, folders);
-  return { ...end, fixed: [], enclosed: { isEnclosed: true }, outside: null, unreached };
+  return {
+    ...end,
+    fixed: [],
+    unchangeable: [],
+    enclosed: { isEnclosed: true },
+    outside: null,
+    unreached,
+  };
 }
 
 /** Copies come last: where they are shown depends on what is around them. */

@@ -1,6 +1,7 @@
 import type { RelativePath } from "../../model/byte-path.ts";
 import { ROOT, ancestorsOf } from "../../model/byte-path.ts";
 import { type FileHandle, close, fileHandleAt, isSameHandle } from "../../platform/native/index.ts";
+import { withRealOwners } from "../../tree/owners.ts";
 import {
   type Identity,
   type TreeEntry,
@@ -130,7 +131,8 @@ export class OverlayBaseCheck implements BaseCheck {
     using stack = this.#parts.openStack();
     const node = findNode(stack, path);
     if (node?.kind !== "folder") return "changed";
-    return sameAttributes(readNode(stack, node), real) ? null : "changed";
+    const own = withRealOwners(readNode(stack, node), real, stack.user);
+    return sameAttributes(own, real) ? null : "changed";
   }
 
   /** Nothing is there in the real tree: fine for a new entry, not for one that was copied from there. */

@@ -21,6 +21,7 @@ import { FolderReader } from "./folder-reader.ts";
 import type { FolderNode, LayerStack, ViewNode } from "./layer-stack.ts";
 import { LinkNames } from "./link-names.ts";
 import { findStat } from "./marks.ts";
+import { asMade, asReal, groupGivenBy } from "./real-owners.ts";
 import { readMarkedNode, readNode, withHolder } from "./view-node.ts";
 
 /** What of the view counts. */
@@ -83,6 +84,16 @@ interface Pending {
   readonly node: FolderNode;
   /** Whether the real tree has a folder at the same path. */
   readonly hasReal: boolean;
+  /** The group that a new folder has from the one around it; null when it has none. */
+  readonly givenGroup: number | null;
+}
+
+/** The folder that holds an entry. */
+interface Holder {
+  readonly reader: FolderReader;
+  readonly realFd: number | null;
+  /** The group that it gives to new entries; null when it gives none. */
+  readonly givesGroup: number | null;
 }
 
 /** Both sides of one name. */
@@ -125,7 +136,9 @@ class Collector {
 
   /** Looks into one folder after the other; gives how many changes were known before each. */
   *folders(): Generator<number, void> {
-    const pending: Pending[] = [{ path: ROOT, node: this.#stack.rootNode, hasReal: true }];
+    const pending: Pending[] = [
+      { path: ROOT, node: this.#stack.rootNode, hasReal: true, givenGroup: null },
+    ];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const known = this.#changes.length;
       pending.push(...this.#folder(next));
@@ -139,7 +152,7 @@ class Collector {
     return { changes: sorted(changes), skipped: sorted(this.#skipped), touched: this.#touched };
   }
 
-  #folder({ path, node, hasReal }: Pending): Pending[] {
+  #folder({ path, node, hasReal, givenGroup }: Pending): Pending[] {
     const isInPlace = hasReal && node.base === path;
     // A folder that only the real tree has is not looked into.
     if (isInPlace && node.parts.length === 0) return [];
@@ -148,13 +161,14 @@ class Collector {
     const realFd = hasReal ? this.#stack.openBase(path) : null;
     try {
       const names = reader.ownNames();
+      const givesGroup = realFd === null ? givenGroup : groupGivenBy(this.#stack, realFd);
       if (!isInPlace) {
         for (const name of reader.baseNames()) names.add(name);
         if (realFd !== null)
           for (const { name } of readDirectory(realFd)) names.add(name as BytePath);
       }
       for (const name of names) {
-        const child = this.#entry(joinPath(path, name), reader, realFd, name);
+        const child = this.#entry(joinPath(path, name), name, { reader, realFd, givesGroup });
         if (child !== null) folders.push(child);
       }
     } finally {
@@ -167,9 +181,8 @@ class Collector {
   /** Compares one name; gives it back when it is a folder to be entered. */
   #entry(
     path: RelativePath,
-    reader: FolderReader,
-    realFd: number | null,
     name: BytePath,
+    { reader, realFd, givesGroup }: Holder,
   ): Pending | null {
     const node = reader.lookUp(name);
     if (this.#isOutside(path, node)) return null;
@@ -184,7 +197,9 @@ class Collector {
       if (real !== null && realFd !== null) this.#removed(path, real, realFd);
       return null;
     }
-    const { entry: after, marks } = readMarkedNode(this.#stack, node, reader);
+    const { entry: found, marks } = readMarkedNode(this.#stack, node, reader);
+    const isInherited = real === null && givesGroup !== null;
+    const after = isInherited ? asMade(this.#stack, node, found, marks, givesGroup) : found;
     if (after.special !== undefined) {
       return this.#specialFile(path, node, after, real, realFd);
     }
@@ -192,10 +207,11 @@ class Collector {
       if (this.#removedBelow(path, realFd)) return null;
     }
     if (real?.type === "directory" && after.type === "directory" && node.kind === "folder") {
-      return { path, node, hasReal: true };
+      return { path, node, hasReal: true, givenGroup: null };
     }
     this.#compared(path, node, { after, marks, real, realFd, name });
-    return node.kind === "folder" ? { path, node, hasReal: false } : null;
+    const givenGroup = after === found ? null : givesGroup;
+    return node.kind === "folder" ? { path, node, hasReal: false, givenGroup } : null;
   }
 
   #isOutside(path: RelativePath, node: ViewNode | null): boolean {
@@ -215,7 +231,7 @@ class Collector {
       path,
       before: real,
       isBaseIntact: true,
-      after,
+      after: asReal(this.#stack, node, after, real),
       source: this.#stack.sourceOf(node),
       compareContent: () =>
         realFd !== null &&
@@ -248,7 +264,7 @@ class Collector {
     if (path === ROOT && this.#scope.only !== null) return;
     const real = this.#readReal(path);
     if (real === null) return;
-    const after = readNode(this.#stack, node);
+    const after = asReal(this.#stack, node, readNode(this.#stack, node), real);
     const change = judgeEntry({
       path,
       before: real,

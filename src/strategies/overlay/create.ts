@@ -10,6 +10,7 @@ import {
 import { takeBaseTime } from "../../tree/base-time.ts";
 import { setAttributes } from "../../tree/entry-attributes.ts";
 import { readFolderAttributes } from "../../tree/folder-attributes.ts";
+import { presentUser } from "../../tree/owners.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { openRoot } from "../../tree/scan/open-directory.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
@@ -32,7 +33,11 @@ export async function makeFolders(place: SandboxPlace): Promise<void> {
 }
 
 /** Makes the first layers and gives the first state, which nobody has written yet. */
-export async function makeLayers(place: SandboxPlace, chosen: ChosenMode): Promise<OverlayState> {
+export async function makeLayers(
+  place: SandboxPlace,
+  chosen: ChosenMode,
+  showsOwnGroup: boolean,
+): Promise<OverlayState> {
   const dialect: Dialect =
     chosen.mode !== "userns" && process.geteuid?.() === 0 ? "trusted" : "user";
   const rootFd = openRoot(place.root);
@@ -64,6 +69,8 @@ export async function makeLayers(place: SandboxPlace, chosen: ChosenMode): Promi
       checkpoints: [],
       view: null,
       isFuseUpper: false,
+      user: presentUser(),
+      showsOwnGroup,
     };
   } finally {
     close(rootFd);

@@ -50,12 +50,14 @@ export async function forkCopied(from: OpenPlace, place: SandboxPlace): Promise<
 }
 
 function firstState(
-  { mode, dialect, tried, isMasked, isNested, root }: OverlayState,
+  { mode, dialect, tried, isMasked, isNested, root, user, showsOwnGroup }: OverlayState,
   layers: readonly string[],
   base: StoredBase,
 ): OverlayState {
   return {
     ...{ mode, dialect, tried, isMasked, isNested, root, layers, base },
+    ...(user !== undefined && { user }),
+    ...(showsOwnGroup !== undefined && { showsOwnGroup }),
     generation: 0,
     nextLayer: Number(FIRST) + 1,
     upper: FIRST,

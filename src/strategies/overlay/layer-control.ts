@@ -2,9 +2,10 @@ import { CheckpointError } from "../../errors/index.ts";
 import { joinPath } from "../../model/byte-path.ts";
 import { AT, OPEN, close, openAt, readDirectory } from "../../platform/native/index.ts";
 import { takeBaseTime } from "../../tree/base-time.ts";
-import { readFolderAttributes } from "../../tree/folder-attributes.ts";
+import { folderEntry } from "../../tree/folder-entry.ts";
+import { presentUser, withRealOwners } from "../../tree/owners.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
-import { sameXattrs } from "../../tree/tree-entry.ts";
+import { sameAttributes } from "../../tree/tree-entry.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
 import { lentLayers } from "./borrowed-layers.ts";
 import { cloneLayer } from "./clone-layer.ts";
@@ -24,20 +25,16 @@ export async function freezeUpper(place: SandboxPlace, state: OverlayState): Pro
 
 /** An upper layer that says nothing needs no freezing: the layers below are the whole view. */
 function isUntouched(place: SandboxPlace, state: OverlayState): boolean {
+  const { user = presentUser() } = state;
   const below = state.layers.at(-1);
   const upperFd = openAt(AT.workingDirectory, layerPath(place.directory, state.upper), DIRECTORY);
   const belowPath = below === undefined ? place.root : layerPath(place.directory, below);
   const belowFd = openAt(AT.workingDirectory, belowPath, DIRECTORY);
   try {
     if (readDirectory(upperFd).length > 0) return false;
-    const [upper, lower] = [readFolderAttributes(upperFd), readFolderAttributes(belowFd)];
-    return (
-      upper.mode === lower.mode &&
-      upper.uid === lower.uid &&
-      upper.gid === lower.gid &&
-      upper.mtimeNs === lower.mtimeNs &&
-      sameXattrs(upper.xattrs, lower.xattrs)
-    );
+    const [upper, lower] = [folderEntry(upperFd), folderEntry(belowFd)];
+    const own = withRealOwners(upper, lower, user);
+    return sameAttributes(own, lower) && upper.mtimeNs === lower.mtimeNs;
   } finally {
     close(upperFd);
     close(belowFd);

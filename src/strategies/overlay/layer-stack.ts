@@ -17,6 +17,7 @@ import {
   statFd,
   throwUnlessErrno,
 } from "../../platform/native/index.ts";
+import { type OrdinaryUser, presentUser } from "../../tree/owners.ts";
 import type { LayerMarks } from "./marks.ts";
 import { findStat } from "./marks.ts";
 
@@ -65,6 +66,10 @@ export interface StackParts {
   readonly root: BytePath;
   /** Paths of the real tree that no view shows. */
   readonly exclude: readonly RelativePath[];
+  /** Who made the layers; the user of this process unless given. */
+  readonly user?: OrdinaryUser | null | undefined;
+  /** Whether they are mounted in a way that does without groups and set-group-ID bits. */
+  readonly losesGroups?: boolean;
 }
 
 /**
@@ -75,6 +80,10 @@ export class LayerStack implements Disposable {
   readonly layers: readonly Layer[];
   readonly root: BytePath;
   readonly rootFd: number;
+  /** Who made the layers; null for root. */
+  readonly user: OrdinaryUser | null;
+  /** Whether programs work in them in a way that does without groups and set-group-ID bits. */
+  readonly losesGroups: boolean;
   readonly #exclude: readonly RelativePath[];
   readonly #mountId: number;
   readonly #open = new Map<number, number>();
@@ -82,6 +91,8 @@ export class LayerStack implements Disposable {
   constructor(parts: StackParts) {
     this.layers = parts.layers.map((layer, index) => ({ ...layer, index }));
     this.root = parts.root;
+    this.user = parts.user === undefined ? presentUser() : parts.user;
+    this.losesGroups = parts.losesGroups === true;
     this.#exclude = parts.exclude;
     this.rootFd = openAt(AT.workingDirectory, parts.root, DIRECTORY);
     this.#mountId = statFd(this.rootFd).mountId;

@@ -5,6 +5,7 @@ import { type BytePath, type RelativePath, displayPath, joinPath } from "../../m
 import type { DriftEntry } from "../../model/diff-view.ts";
 import {
   assertBeneath,
+  findBeneath,
   listBeneath,
   readBeneath,
   removeBeneath,
@@ -13,6 +14,7 @@ import {
   typed,
   writeBeneath,
 } from "../../tree/beneath.ts";
+import { presentUser, withRealOwners } from "../../tree/owners.ts";
 import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import { runTask } from "../../tree/threads/pool.ts";
@@ -89,8 +91,14 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
     return this.#look(place, path, readBeneath, readFromView);
   }
 
-  stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
-    return this.#look(place, path, statBeneath, statInView);
+  async stat(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    const { user = presentUser(), showsOwnGroup } = await requireState(place);
+    const entry =
+      showsOwnGroup === true
+        ? await this.#statInLayers(place, path)
+        : await this.#look(place, path, statBeneath, statInView);
+    const real = entry === null || user === null ? null : findBeneath(place.root, path);
+    return entry === null || real?.type !== entry.type ? entry : withRealOwners(entry, real, user);
   }
 
   list(place: OpenPlace, path: RelativePath): Promise<readonly ListedEntry[]> {
@@ -98,13 +106,15 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
   }
 
   async write(place: OpenPlace, path: RelativePath, content: Uint8Array): Promise<void> {
+    const { showsOwnGroup } = await requireState(place);
+    const known = showsOwnGroup === true ? await this.#statInLayers(place, path) : null;
     await this.#edit(
       place,
       path,
       (root, { view }) =>
         view === "copy"
           ? writeBeneath(root, path, content, place.directory)
-          : writeMounted(root, path, content),
+          : writeMounted(root, path, content, known),
       (editor) => editor.write(path, content),
     );
   }
@@ -230,6 +240,12 @@ export class LayeredWorkspace implements Omit<Workspace, "create" | "fork" | "de
       mayMove: this.#live.current(place, state) === null,
       baseTimeNs: BigInt(state.base.timeNs),
     };
+  }
+
+  /** Where a mounted view hides the groups, the layers below it tell them. */
+  async #statInLayers(place: OpenPlace, path: RelativePath): Promise<TreeEntry | null> {
+    using stack = openLayers(place, await foldedState(place));
+    return typed(place.root, path, () => statInView(stack, path));
   }
 
   /** Reads through the live view where there is one, else from the layers. */

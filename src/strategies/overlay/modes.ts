@@ -1,4 +1,5 @@
 import { SandboxCreationError, SandboxError, describeThrown } from "../../errors/index.ts";
+import { describeForeign } from "../../tree/foreign-entries.ts";
 import { OVERLAY_MODES, type OverlayMode, type TriedMode } from "./mode-names.ts";
 import type { TrialSite } from "./trial.ts";
 import { tryFuse, tryKernel, tryUserNamespace } from "./trial.ts";
@@ -24,7 +25,12 @@ const TRIALS = {
  */
 export async function chooseMode(site: TrialSite, wanted: OverlayMode | null): Promise<ChosenMode> {
   const tried: TriedMode[] = [];
-  for (const mode of wanted === null ? OVERLAY_MODES : [wanted]) {
+  for (const mode of wanted === null ? orderFor(site) : [wanted]) {
+    const obstacle = wanted === null && mode === "userns" ? foreignObstacle(site) : null;
+    if (obstacle !== null) {
+      tried.push({ mode, works: false, reason: obstacle });
+      continue;
+    }
     try {
       const reason = await TRIALS[mode](site);
       tried.push({ mode, works: true, reason });
@@ -36,6 +42,28 @@ export async function chooseMode(site: TrialSite, wanted: OverlayMode | null): P
     }
   }
   throw new Error("a copy always works");
+}
+
+/**
+ * Finds another mode where a copy was the choice because of foreign entries, and could not be made.
+ * @throws the copy's own failure where there is none.
+ */
+export async function chooseInstead(site: TrialSite, cause: unknown): Promise<ChosenMode> {
+  const { mode, tried: others } = await chooseMode({ ...site, foreign: null }, null);
+  if (mode === "copy") throw cause;
+  const tried = [{ mode: "copy" as const, works: false, reason: describeThrown(cause) }, ...others];
+  return { mode, tried, reason: reasonFor(tried, null) };
+}
+
+/** What belongs to others can hardly be changed anyway, so that a copy, which gives it to the user, is the last choice. */
+function orderFor({ foreign }: TrialSite): readonly OverlayMode[] {
+  return foreign === null || foreign.isOwn ? OVERLAY_MODES : ["kernel", "fuse", "userns", "copy"];
+}
+
+/** Why files of the user's own could not be changed in a user namespace; null where nothing of that was seen. */
+function foreignObstacle({ foreign }: TrialSite): string | null {
+  if (foreign === null || !foreign.isOwn) return null;
+  return `${describeForeign(foreign)}, and so it could not be changed there`;
 }
 
 function reasonFor(tried: readonly TriedMode[], wanted: OverlayMode | null): string {

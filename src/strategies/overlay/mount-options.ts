@@ -35,7 +35,16 @@ export function kernelOptionString(
   return [...own, `lowerdir=${lower.join(":")}`, `upperdir=${upper}`, `workdir=${work}`].join(",");
 }
 
-/** The options for `fuse-overlayfs`, with names relative to its working directory. */
-export function fuseOptions(lower: readonly string[], upper: string, work: string): string {
-  return `lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work}`;
+/**
+ * The options for `fuse-overlayfs`, with names relative to its working directory. It refuses to change what has an owner
+ * or a group that the user may not give to the copy; with `showsOwnGroup` it does, and shows everything with his group.
+ */
+export function fuseOptions(
+  lower: readonly string[],
+  upper: string,
+  work: string,
+  showsOwnGroup: boolean,
+): string {
+  const layers = `lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work}`;
+  return showsOwnGroup ? `${layers},squash_to_gid=${process.getegid?.()}` : layers;
 }

@@ -19,14 +19,21 @@ import {
 } from "../../platform/native/index.ts";
 import { pathError, refuseOverwrite, typed } from "../../tree/beneath.ts";
 import { attributesOf, setAttributes } from "../../tree/entry-attributes.ts";
+import type { Owners } from "../../tree/owners.ts";
 import { findEntry } from "../../tree/read-entry.ts";
 import { openFolder, withFolder, withRoot } from "../../tree/scan/open-directory.ts";
 
 /**
  * Replaces or creates a file through a mounted view. The new content is built in the same folder, because nothing can
- * be renamed into a mount from outside; readers see the old content or the new.
+ * be renamed into a mount from outside; readers see the old content or the new. `known` has the owner and group that an
+ * existing file keeps, where the mount does not show them.
  */
-export function writeMounted(root: BytePath, path: RelativePath, content: Uint8Array): void {
+export function writeMounted(
+  root: BytePath,
+  path: RelativePath,
+  content: Uint8Array,
+  known: Owners | null = null,
+): void {
   if (path === ROOT) throw pathError(path, "directory");
   typed(root, path, () =>
     withRoot(root, (rootFd) => {
@@ -39,7 +46,10 @@ export function writeMounted(root: BytePath, path: RelativePath, content: Uint8A
         const fd = openAt(folderFd, temporary, flags, 0o666);
         try {
           for (let at = 0; at < content.length;) at += writeSync(fd, content, at);
-          if (existing !== null) setAttributes(fd, { ...attributesOf(existing), mtimeNs: null });
+          if (existing !== null) {
+            const { uid, gid } = known ?? existing;
+            setAttributes(fd, { ...attributesOf(existing), uid, gid, mtimeNs: null });
+          }
           renameAt(folderFd, temporary, folderFd, nameOf(path));
         } catch (error) {
           unlinkAt(folderFd, temporary);

@@ -99,7 +99,12 @@ export async function mountFuse(
 ): Promise<void> {
   const { base, work, mountPoint } = NAMES;
   const lower = [...lowerLayers(state).map(relativeLayer), base];
-  const options = fuseOptions(lower, relativeLayer(state.upper), work);
+  const options = fuseOptions(
+    lower,
+    relativeLayer(state.upper),
+    work,
+    state.showsOwnGroup === true,
+  );
   refuseColon(place.directory);
   const lock = await shareLiveLock(place.directory);
   try {

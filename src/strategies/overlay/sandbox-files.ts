@@ -2,7 +2,7 @@ import { SandboxStateError } from "../../errors/index.ts";
 import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
 import { AT, OPEN, close, openAt } from "../../platform/native/index.ts";
 import type { SandboxPlace } from "../../tree/workspace.ts";
-import { LayerStack } from "./layer-stack.ts";
+import { LayerStack, type StackParts } from "./layer-stack.ts";
 import { SpareFolder } from "./spare-folder.ts";
 import { type OverlayState, loadState } from "./state.ts";
 
@@ -79,7 +79,7 @@ export function openLayers(place: SandboxPlace, state: OverlayState): LayerStack
     dialect,
     isFuse: state.isFuseUpper,
   };
-  return new LayerStack({ layers: [upper, ...frozen], root: place.root, exclude: place.exclude });
+  return new LayerStack({ ...partsOf(place, state), layers: [upper, ...frozen] });
 }
 
 /** The masking layer alone over the real tree; null when there is none. */
@@ -87,7 +87,14 @@ export function openMask(place: SandboxPlace, state: OverlayState): LayerStack |
   if (!state.isMasked) return null;
   const path = layerPath(place.directory, MASK_LAYER);
   const layers = [{ path, dialect: state.dialect, isFuse: false }];
-  return new LayerStack({ layers, root: place.root, exclude: place.exclude });
+  return new LayerStack({ ...partsOf(place, state), layers });
+}
+
+function partsOf(
+  { root, exclude }: SandboxPlace,
+  { user, mode, showsOwnGroup }: OverlayState,
+): Omit<StackParts, "layers"> {
+  return { root, exclude, user, losesGroups: mode === "fuse" && showsOwnGroup === true };
 }
 
 /** Runs with an open folder of the sandbox. */

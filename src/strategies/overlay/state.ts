@@ -5,6 +5,7 @@ import {
   readRecord,
   writeRecord,
 } from "../../journal/record-file.ts";
+import type { OrdinaryUser } from "../../tree/owners.ts";
 import type { Identity } from "../../tree/tree-entry.ts";
 import type { Dialect } from "./marks.ts";
 import type { OverlayMode, TriedMode } from "./mode-names.ts";
@@ -62,6 +63,10 @@ export interface OverlayState {
   readonly view: ViewKind | null;
   /** fuse-overlayfs may have written its own marks into the upper layer. */
   readonly isFuseUpper: boolean;
+  /** The ordinary user who made the sandbox, with his groups at that time; root has none. */
+  readonly user?: OrdinaryUser | null;
+  /** fuse-overlayfs shows everything with the user's own group: else it could not change what has another. */
+  readonly showsOwnGroup?: boolean;
 }
 
 /** The record of a sandbox in its folder; one without it is being made, or is gone. */

@@ -53,6 +53,10 @@ export class OverlayStrategy extends FileStrategy {
     await this.workspace.endLayers(await openPlace(this.host, ref));
   }
 
+  async unchangeable(ref: SandboxRef): Promise<readonly string[]> {
+    return this.workspace.unchangeable(await openPlace(this.host, ref));
+  }
+
   /** Only here: those that copy would have to look at everything. */
   async keepBases(ref: SandboxRef): Promise<void> {
     const cause = await keepAncestors(this.workspace, await openPlace(this.host, ref));

@@ -1,5 +1,11 @@
 import { OperationTimeoutError } from "../../errors/index.ts";
-import { type BytePath, type RelativePath, displayPath, joinPath } from "../../model/byte-path.ts";
+import {
+  type BytePath,
+  type RelativePath,
+  displayPath,
+  isTextPath,
+  joinPath,
+} from "../../model/byte-path.ts";
 import {
   AT,
   OPEN,
@@ -11,6 +17,7 @@ import {
   throwUnlessErrno,
 } from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
+import type { ForeignEntry } from "../../tree/foreign-entries.ts";
 import { removeTree } from "../../tree/remove-tree.ts";
 import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
 import { KERNEL_OPTIONS, OWN_MOUNTS, fuseOptions, kernelOptionString } from "./mount-options.ts";
@@ -27,6 +34,10 @@ export interface TrialSite {
   /** A path of ours inside the resource, when the layers themselves lie there; else null. */
   readonly mask: RelativePath | null;
   readonly timeoutMs: number;
+  /** An entry of the real directory that a user namespace could not change; null when none was seen. */
+  readonly foreign: ForeignEntry | null;
+  /** Whether fuse-overlayfs is to show everything with the user's own group. */
+  readonly showsOwnGroup: boolean;
 }
 
 const TRIAL = "try";
@@ -79,16 +90,24 @@ export function tryUserNamespace(site: TrialSite): Promise<string> {
 export function tryFuse(site: TrialSite): Promise<string> {
   const dialect = process.geteuid?.() === 0 ? "trusted" : "user";
   return withTrial(site, dialect, async (dirFd) => {
-    const options = fuseOptions(lowerOf(site), UPPER, WORK);
+    const options = fuseOptions(lowerOf(site), UPPER, WORK, site.showsOwnGroup);
     refuseColon(site.directory);
     try {
       await runTrial(site, dirFd, "fuse-overlayfs", ["-o", options, MERGED]);
       // Through a program: a server that hangs must not hold this process up.
       await runTrial(site, dirFd, "sh", ["-c", PROBE_VIEW, "sh", ...probesOf(site)]);
+      await touchForeign(site, dirFd);
     } finally {
       await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
   });
+}
+
+/** A folder of the user's own with another group has to be copied into the upper layer, as for any change in it. */
+async function touchForeign(site: TrialSite, dirFd: number): Promise<void> {
+  const { foreign } = site;
+  if (foreign === null || !foreign.isOwn || !foreign.isFolder || !isTextPath(foreign.path)) return;
+  await runTrial(site, dirFd, "touch", ["-c", "--", `${MERGED}/${displayPath(foreign.path)}`]);
 }
 
 /** Inside the resource no layer of ours can be a lower one; there the mask is the removed entry that must not show. */

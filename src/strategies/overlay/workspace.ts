@@ -12,6 +12,14 @@ import type { DriftEntry } from "../../model/diff-view.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
 import { mountsBelow } from "../../platform/mount-table.ts";
 import { isErrno, mkdirAt } from "../../platform/native/index.ts";
+import {
+  describeForeign,
+  findForeign,
+  isForeign,
+  listForeign,
+} from "../../tree/foreign-entries.ts";
+import { presentUser } from "../../tree/owners.ts";
+import { removeTree } from "../../tree/remove-tree.ts";
 import type { ChangeSet, TreeChange } from "../../tree/tree-change.ts";
 import type { Identity, TreeEntry } from "../../tree/tree-entry.ts";
 import type {
@@ -28,10 +36,11 @@ import { forkCopied, forkLayers } from "./fork-layers.ts";
 import { LayeredWorkspace } from "./layered-workspace.ts";
 import { waitUntilQuiet } from "./live-lock.ts";
 import { LiveView } from "./live-view.ts";
-import { type ChosenMode, chooseMode } from "./modes.ts";
+import { type ChosenMode, chooseInstead, chooseMode } from "./modes.ts";
 import { OVERLAY_MODES, type OverlayMode } from "./mode-names.ts";
 import { isNested } from "./mask.ts";
 import { unmountAll } from "./mounts.ts";
+import type { TrialSite } from "./trial.ts";
 import type { InsideOptions } from "./run-inside.ts";
 import { removeSandbox } from "./remove-sandbox.ts";
 import { besideOf, layersOf, ownerOf, requireState, withFolder } from "./sandbox-files.ts";
@@ -72,14 +81,23 @@ export class OverlayWorkspace implements Workspace {
   async create(place: SandboxPlace, options: CallOptions = {}): Promise<MadeWorkspace> {
     options.signal?.throwIfAborted();
     await makeFolders(place);
-    const { directory, root } = place;
-    const mask = isNested(place) ? (place.exclude[0] ?? null) : null;
-    const site = { directory, root, mask, timeoutMs: this.#limitMs };
-    const chosen = await chooseMode(site, wantedMode(place, this.#options));
+    const wanted = wantedMode(place, this.#options);
+    const site = this.#site(place, wanted);
+    let chosen = await chooseMode(site, wanted);
     options.signal?.throwIfAborted();
-    const state = await makeLayers(place, chosen);
-    const copied = chosen.mode === "copy" ? await this.#createCopy(place, options) : {};
-    await saveState(directory, state);
+    let copied: MadeWorkspace["metadata"] = {};
+    if (chosen.mode === "copy") {
+      try {
+        copied = await this.#createCopy(place, options);
+      } catch (error) {
+        // Nobody asked for it, and there may be something that can do most of it.
+        if (wanted !== null || site.foreign === null || options.signal?.aborted === true)
+          throw error;
+        chosen = await chooseInstead(site, error);
+        await withFolder(place.directory, (fd) => removeTree(fd, COPY_FOLDER));
+      }
+    }
+    await saveState(place.directory, await makeLayers(place, chosen, site.showsOwnGroup));
     if (chosen.mode !== "kernel") this.#tell(place, chosen);
     return {
       metadata: {
@@ -87,6 +105,7 @@ export class OverlayWorkspace implements Workspace {
         mode: chosen.mode,
         reason: chosen.reason,
         tried: chosen.tried.map((one) => ({ ...one })),
+        ...(site.foreign !== null && wanted === null && { foreign: describeForeign(site.foreign) }),
         ...otherMounts(place),
       },
     };
@@ -96,13 +115,24 @@ export class OverlayWorkspace implements Workspace {
   async probe(place: SandboxPlace): Promise<ChosenMode> {
     await makeFolders(place);
     try {
-      const { directory, root } = place;
-      const mask = isNested(place) ? (place.exclude[0] ?? null) : null;
-      const site = { directory, root, mask, timeoutMs: this.#limitMs };
-      return await chooseMode(site, wantedMode(place, this.#options));
+      const wanted = wantedMode(place, this.#options);
+      return await chooseMode(this.#site(place, wanted), wanted);
     } finally {
       await this.destroy(place);
     }
+  }
+
+  #site(place: SandboxPlace, wanted: OverlayMode | null): TrialSite {
+    const { directory, root, exclude, only } = place;
+    const mask = isNested(place) ? (exclude[0] ?? null) : null;
+    const site = { directory, root, mask, timeoutMs: this.#limitMs };
+    const user = presentUser();
+    if (user === null) return { ...site, foreign: null, showsOwnGroup: false };
+    // A single file is always shown through a directory of its own, in whatever mode.
+    const foreign = only === null ? findForeign(root, exclude, user) : null;
+    const isOdd = foreign !== null || (only !== null && isForeign(root, only, user));
+    // Whoever asks for it may know what lies deeper.
+    return { ...site, foreign, showsOwnGroup: isOdd || wanted === "fuse" };
   }
 
   async #createCopy(
@@ -256,6 +286,15 @@ export class OverlayWorkspace implements Workspace {
   /** The layers for a namespace of the caller's own; null in every mode that has a better way. */
   async beginLayers(place: OpenPlace): Promise<SandboxLayers | null> {
     return this.#layered.beginLayers(place);
+  }
+
+  /** A few paths of the resource that nobody can change in a user namespace; none in every other mode. */
+  async unchangeable(place: OpenPlace): Promise<readonly string[]> {
+    const { mode, user = presentUser() } = await requireState(place);
+    if (mode !== "userns" || user === null) return [];
+    return listForeign(place.root, place.exclude, user).map(({ path }) =>
+      displayPath(joinPath(place.root, path)),
+    );
   }
 
   /** Notes what the kernel without root does not. */

@@ -7,6 +7,7 @@ export { giveBack } from "./give-back.ts";
 export { reverseSteps } from "./reverse-steps.ts";
 export { findShared, readIdentities } from "./shared-files.ts";
 export { stageChanges } from "./stage-changes.ts";
+export type { StagedLoss } from "./stage-entries.ts";
 export type { StageRequest } from "./stage-request.ts";
 export type { Shelved, StepFailure } from "./steps-result.ts";
 export { verifySteps } from "./verify-steps.ts";

@@ -17,6 +17,7 @@ import {
   attributesOf,
   setAttributes,
   setLinkAttributes,
+  tryOwner,
 } from "../entry-attributes.ts";
 import type { TreeEntry } from "../tree-entry.ts";
 import { moveEntry } from "./move-entry.ts";
@@ -107,13 +108,7 @@ export class EntryStager {
   }
 
   #correct({ change, after }: FilePlan, fd: number, name: string): void {
-    let owner = false;
-    try {
-      chownAt(fd, name, after.uid, after.gid);
-    } catch (error) {
-      throwUnlessErrno(error, "EPERM", "EINVAL");
-      owner = true;
-    }
+    const owner = tryOwner((uid) => chownAt(fd, name, uid, after.gid), after.uid);
     chmodAt(fd, name, after.mode);
     this.#note(change.path, { owner, xattrs: [] });
   }

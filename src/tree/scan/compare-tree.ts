@@ -5,6 +5,7 @@ import { compareText } from "../../model/compare-text.ts";
 import { DirectoryScanner, MODE, StatBuffer } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { folderEntry } from "../folder-entry.ts";
+import { SET_GROUP, withFolderGroup } from "../owners.ts";
 import { skippedEntry } from "../public-path.ts";
 import { readEntry } from "../read-entry.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
@@ -44,8 +45,6 @@ interface Folder {
   /** The group that the real folder gives to whatever is made in it; null when it gives none. */
   readonly givesGroup: number | null;
 }
-
-const SET_GROUP = 0o2000;
 
 /**
  * What differs between a workspace and its base. Entries that kept inode, mode, mtime and ctime are not read; of the
@@ -158,7 +157,7 @@ class Comparison {
     const isInherited =
       givesGroup !== null && this.#request.isExact !== true && this.#wasMadeHere();
     const found = readEntry(fd, name);
-    const after = isInherited ? withGroup(found, givesGroup) : found;
+    const after = isInherited ? withFolderGroup(found, givesGroup) : found;
     if (record >= 0 && wasFolder) this.#removedBelow(record, path);
     const before = record < 0 ? null : this.#base.entry(record, path);
     const change = judgeEntry({
@@ -278,10 +277,4 @@ class Comparison {
       path === "" ? this.#request.workspace : `${this.#request.workspace}/${path}`
     ) as BytePath;
   }
-}
-
-/** The entry as the real folder would have made it; the one in the workspace carries no special bits. */
-function withGroup(entry: TreeEntry, gid: number): TreeEntry {
-  const mode = entry.type === "directory" ? entry.mode | SET_GROUP : entry.mode;
-  return { ...entry, gid, mode };
 }

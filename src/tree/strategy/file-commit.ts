@@ -13,7 +13,7 @@ import { checkConflicts } from "../conflicts.ts";
 import { checkDatabases } from "../guard/databases.ts";
 import { indexDigests, sameIndexes, settleGitIndex } from "../guard/git-folder.ts";
 import { applyPolicy } from "../publish-policy.ts";
-import type { UndoCheck } from "../publish/index.ts";
+import type { StagedLoss, UndoCheck } from "../publish/index.ts";
 import { publicPath } from "../public-path.ts";
 import type { ChangeSet, TreeChange } from "../tree-change.ts";
 import { runTask } from "../threads/pool.ts";
@@ -39,6 +39,11 @@ import { resolvePaths } from "./settle.ts";
 export interface PublishSettings {
   readonly exclude: readonly string[];
   readonly policy: PublishPolicy;
+}
+
+function describeLoss({ path, owner, xattrs }: StagedLoss): string {
+  const lost = [...(owner ? ["owner or group"] : []), ...xattrs];
+  return `${displayPath(path)} could not keep its ${lost.join(", ")}`;
 }
 
 /** The two-phase part of every file strategy: what a transaction does with one sandbox. */
@@ -77,7 +82,7 @@ export class FileCommit {
       const warnings = [
         ...set.skipped.map(({ path, reason }) => `${path} was left alone (${reason})`),
         ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
-        ...losses.map(({ path }) => `${displayPath(path)} could not keep its owner or attributes`),
+        ...losses.map(describeLoss),
       ];
       return { ...recordOf(tx, stage, changes, options), warnings, merged, indexes };
     } finally {

@@ -5,6 +5,7 @@ import type { Change, ChangeKind } from "../../model/change.ts";
 import { refuseOverwrite } from "../beneath.ts";
 import { lookUpReal } from "../conflicts.ts";
 import { hashFile } from "../content.ts";
+import { publishedOwners } from "../owners.ts";
 import { publicPath } from "../public-path.ts";
 import { type TreeEntry, sameAttributes } from "../tree-entry.ts";
 import { entryState } from "../view/entry-state.ts";
@@ -34,13 +35,15 @@ export async function describeWrite(
   if (base?.entry.type === "file" && base.isIntact) await keepPreImage(place, path);
   const baseHash = base?.entry.type === "file" && base.isReadable ? hashOf(place, path) : null;
   await workspace.write(place, path, content);
-  const after = await workspace.stat(place, path);
-  if (after === null) throw new Error(`${nameOf(path)} vanished while it was written`);
+  const made = await workspace.stat(place, path);
+  if (made === null) throw new Error(`${nameOf(path)} vanished while it was written`);
+  const { after, notes } = publishedOwners({ before: base?.entry ?? null, after: made });
   return {
     ...publicPath(path),
-    kind: kindOf(base?.entry ?? null, after, baseHash, hash),
+    kind: kindOf(base?.entry ?? null, made, baseHash, hash),
     before: base && entryState(base.entry, baseHash),
-    after: entryState(after, hash),
+    after: after && entryState(after, hash),
+    ...(notes.length > 0 && { notes }),
     at,
   };
 }

@@ -4,6 +4,7 @@ import type { Change, ChangeKind } from "../../model/change.ts";
 import { close, throwUnlessErrno } from "../../platform/native/index.ts";
 import { typed } from "../beneath.ts";
 import { hashAt, hashFile } from "../content.ts";
+import { publishedOwners } from "../owners.ts";
 import { OutwardLinks } from "../outward-link.ts";
 import { publicPath } from "../public-path.ts";
 import { newSpecialBits } from "../special-bits.ts";
@@ -27,18 +28,21 @@ export function describeChanges({ root, changes }: DescribeRequest): Change[] {
     const listed = changes.filter((change) => change.implied !== true);
     const read = listed.map((change) => typed(root, change.path, () => readChange(change, rootFd)));
     const outward = new OutwardLinks(root, changes);
+    const byPath = new Map(read.map((change) => [change.path, change]));
     const renames = findRenames(read, (change) => hashBase(change, rootFd));
     return read.flatMap((change): Change[] => {
       const kind = kindOf(change);
       if (kind === null) return [];
-      const notes = notesOf(change, outward);
       const { from, to } = renames.get(change.path) ?? {};
+      const origin = from === undefined ? undefined : byPath.get(from)?.before;
+      const { after, notes: lost } = publishedOwners(change, origin);
+      const notes = [...notesOf(change, outward), ...lost];
       return [
         {
           ...publicPath(change.path),
           kind,
           before: change.before && entryState(change.before, change.beforeHash),
-          after: change.after && entryState(change.after, change.afterHash),
+          after: after && entryState(after, change.afterHash),
           ...(from !== undefined && { renamedFrom: publicPath(from).path }),
           ...(to !== undefined && { renamedTo: publicPath(to).path }),
           ...(notes.length > 0 && { notes }),

@@ -65,7 +65,8 @@ export const LIMITS: readonly Limit[] = [
     script: "fuse-set-group-id.sh",
     text: "fuse-overlayfs takes the set-group-ID bit from a folder when it copies it up.",
     rows: ["set-group-ID folder"],
-    concerns: isFuse,
+    // An ordinary user's folders are given it back.
+    concerns: (column) => isFuse(column) && column.user === "root",
   },
   {
     script: "fuse-default-acl.sh",

@@ -23,6 +23,8 @@ function makeTree(folders: number): string {
 /** System calls of a whole life that name something in the real tree, made by the process and all its children. */
 async function callsInTree(folders: number): Promise<number> {
   const root = makeTree(folders);
+  // More than an ordinary user's sandbox looks at before it is made.
+  runIn(root, "seq -f n%g 600 | xargs touch");
   const log = join(tempFolder(), "log");
   const strace = [
     "strace",
@@ -55,7 +57,9 @@ async function callsInTree(folders: number): Promise<number> {
   expect(answers[6]).toHaveLength(edits.length);
   const lines = readFileSync(log, "utf8").split("\n");
   const inTree = lines.filter((line) => line.includes(`${root}>`) || line.includes(`${root}/`));
-  expect(inTree.filter((line) => line.includes("getdents64("))).toEqual([]);
+  const read = inTree.filter((line) => line.includes("getdents64("));
+  expect(read.filter((line) => !line.includes(`${root}>`))).toEqual([]);
+  expect(read).toHaveLength(process.getuid?.() === 0 ? 0 : 1);
   return inTree.length;
 }
 
