@@ -48,4 +48,20 @@ export const STRATEGIES = [
     tests: ["test/manager/plan/fork-plan.test.ts"],
     title: "a fork over overlay outlives its origin",
   },
+  {
+    name: "groups-of-today-judge-old-layers",
+    file: "src/strategies/overlay/layer-stack.ts",
+    text: "parts.user === undefined ? presentUser() : parts.user",
+    replacement: "presentUser()",
+    tests: ["test/exec/foreign-groups.root.test.ts"],
+    title: "joins a group",
+  },
+  {
+    name: "foreign-groups-choose-no-mode",
+    file: "src/strategies/overlay/modes.ts",
+    text: "if (foreign === null || !foreign.isOwn) return null;",
+    replacement: "if (foreign !== null || foreign === null) return null;",
+    tests: ["test/exec/foreign-groups.root.test.ts"],
+    title: "told with its reason",
+  },
 ];
