@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { transform } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
 import { rollup } from "rollup";
 
 /**
@@ -36,12 +37,22 @@ const ALONE = new Set([
   "tree/threads/worker",
 ]);
 
+/**
+ * Packages that are joined with files of ours, whose compiled form is kept: to find and to compile the files of a package
+ * took longer than all that the command line does. Their licences come along.
+ */
+const JOINED = { commander: "command-line" };
+
 /** What tsc writes for `using` asks for `this`. */
 const HARMLESS = new Set(["THIS_IS_UNDEFINED"]);
 
 /** What tsc puts into every module with a `using`; once is enough. */
 const DISPOSAL = /^var __addDisposableResource = [^]*?^\}\)\(typeof SuppressedError[^]*?^\}\);$/m;
 const DISPOSAL_ID = "\0disposal";
+
+/** How the names of packages that are joined begin. */
+const JOINED_ID = "\0package:";
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * Imports what is not ours. In a file of its own, because code that V8 compiled earlier has no `import()` any more:
@@ -75,10 +86,11 @@ export async function bundle(from, to) {
   );
   const built = await rollup({
     input: Object.fromEntries(full.map((name) => [name, fileOf(name)])),
-    external: (source) => !/^[.\0]/.test(source) && !source.startsWith(from),
+    external: (source) =>
+      !/^[.\0]/.test(source) && !source.startsWith(from) && !Object.hasOwn(JOINED, source),
     preserveEntrySignatures: "strict",
     treeshake: false,
-    plugins: [keepPlaces(from, to), disposeOnce(nameOf), shorten()],
+    plugins: [joinPackages(), keepPlaces(from, to), disposeOnce(nameOf), shorten()],
     onLog(_level, { code, message }) {
       if (!HARMLESS.has(code)) throw new Error(message);
     },
@@ -106,7 +118,8 @@ export async function bundle(from, to) {
           .importedIds.filter((one) => one.startsWith(from))
           .map(nameOf),
       );
-      return id === DISPOSAL_ID ? "base" : chunkOf.get(nameOf(id));
+      if (id === DISPOSAL_ID) return "base";
+      return JOINED[packageOf(id)] ?? chunkOf.get(nameOf(id));
     },
   });
   await built.close();
@@ -177,6 +190,41 @@ function assign(modules, importsOf) {
   return chunkOf;
 }
 
+/** Makes one module of each package that is joined. */
+function joinPackages() {
+  return {
+    name: "join-packages",
+    resolveId: (source) => (Object.hasOwn(JOINED, source) ? `${JOINED_ID}${source}` : null),
+    async load(id) {
+      const name = packageOf(id);
+      if (name === null) return null;
+      const { outputFiles } = await build({
+        stdin: { contents: `export * from ${JSON.stringify(name)};`, resolveDir: ROOT },
+        bundle: true,
+        write: false,
+        format: "esm",
+        platform: "node",
+        target: "node20",
+      });
+      return outputFiles[0].text;
+    },
+  };
+}
+
+/** The package that is joined under this name; null for what is no package. */
+function packageOf(id) {
+  return id.startsWith(JOINED_ID) ? id.slice(JOINED_ID.length) : null;
+}
+
+/** What has to stand in every copy of the packages among these modules. */
+function licencesOf(ids) {
+  const names = ids.map(packageOf).filter((name) => name !== null);
+  const texts = names.map((name) =>
+    readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim(),
+  );
+  return texts.map((text, at) => `/*! ${names[at]}\n\n${text}\n*/`).join("\n");
+}
+
 /** In `base`, which what every call loads does without. Lines stay where they are, for the map. */
 function disposeOnce(nameOf) {
   let text;
@@ -217,6 +265,7 @@ function shorten() {
             // Node shows the whole line of an error that nobody caught.
             lineLimit: 160,
             sourcemap: "external",
+            banner: licencesOf(Object.keys(modules)),
           }),
   };
 }

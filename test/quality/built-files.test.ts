@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -21,6 +21,19 @@ test("a command reads few files of the package", () => {
   const own = result.filter(({ url }) => url.startsWith(pathToFileURL(dist).href));
   expect(own.map(({ url }) => url)).toContain(pathToFileURL(join(dist, "cli/main.cjs")).href);
   expect(own.length).toBeLessThan(FEW);
+});
+
+test("the command line needs no package to read its arguments, and keeps the licence of what it took in", () => {
+  const folder = tempFolder();
+  cpSync(dist, join(folder, "dist"), { recursive: true });
+  cpSync(join(dist, "../package.json"), join(folder, "package.json"));
+  const main = join(folder, "dist/cli/main.cjs");
+  const options = { encoding: "utf8", env: { HOME: folder } } as const;
+  expect(execFileSync(process.execPath, [main, "--help"], options)).toContain("Usage: coffer");
+  const [licence, chunk] = ["../node_modules/commander/LICENSE", "chunks/command-line.cjs"].map(
+    (name) => readFileSync(join(dist, name), "utf8"),
+  );
+  expect(chunk).toContain(licence?.trim());
 });
 
 test("loading the joined files does nothing but load them", () => {
