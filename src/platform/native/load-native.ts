@@ -1,5 +1,5 @@
-import { createRequire } from "node:module";
 import { PlatformUnsupportedError } from "../../errors/index.ts";
+import { loadKoffi } from "./load-koffi.ts";
 import { MAX_PATH_BYTES, NativeMemory } from "./native-memory.ts";
 import {
   type NativeCalls,
@@ -47,7 +47,7 @@ export function loadNative(): Native {
 function bindNative(): Native {
   const numbers = syscallNumbersFor(process.platform, process.arch);
   try {
-    const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
+    const koffi = loadKoffi(import.meta.url);
     const library = koffi.load(null);
     const bind = (name: keyof NativeCalls): BoundCall => library.func(PROTOTYPES[name]);
     const allocate = (size: number): NativeMemory =>

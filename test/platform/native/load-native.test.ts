@@ -41,6 +41,51 @@ test("loads nothing before the first call", async () => {
   expect(await runModule(program)).toEqual([false, true]);
 });
 
+/** Copies the package, with koffi where the test wants it, and gives the text of a program that loads it there. */
+function programIn(folder: string, layout: Readonly<Record<string, string>>): string {
+  for (const part of ["platform/native", "chunks"])
+    cpSync(join(dist, part), join(folder, "dist", part), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  for (const [to, from] of Object.entries(layout))
+    cpSync(join(dirname(dist), "node_modules", from), join(folder, "node_modules", to), {
+      recursive: true,
+    });
+  const copy = pathToFileURL(join(folder, "dist/platform/native/index.js")).href;
+  return `
+    import { createRequire } from "node:module";
+    import { basename } from "node:path";
+    import { statFd } from ${JSON.stringify(copy)};
+    const { type } = statFd(0);
+    const { cache } = createRequire(import.meta.url);
+    const names = Object.keys(cache).filter((path) => path.includes("/node_modules/"));
+    console.log(JSON.stringify({ type: typeof type, names: names.map((path) => basename(path)) }));`;
+}
+
+test("loads the binary of koffi alone where it lies beside it", async () => {
+  const program = programIn(tempFolder(), { koffi: "koffi", "@koromix": "@koromix" });
+  expect(await runModule(program)).toEqual({ type: "string", names: ["koffi.node"] });
+});
+
+test("leaves it to koffi to find its binary elsewhere", async () => {
+  const program = programIn(tempFolder(), {
+    koffi: "koffi",
+    "koffi/node_modules/@koromix": "@koromix",
+  });
+  const { type, names } = (await runModule(program)) as { type: string; names: string[] };
+  expect(type).toBe("string");
+  expect(names).toEqual(expect.arrayContaining(["index.cjs", "koffi.node"]));
+});
+
+test("leaves it to koffi to refuse a binary of another version", async () => {
+  const folder = tempFolder();
+  const program = programIn(folder, { koffi: "koffi", "@koromix": "@koromix" });
+  const manifest = join(folder, "node_modules/koffi/package.json");
+  const text = readFileSync(manifest, "utf8");
+  writeFileSync(manifest, text.replace(/"version": "[^"]*"/, '"version": "0.0.0"'));
+  const { names } = (await runModule(program)) as { names: string[] };
+  expect(names).toContain("index.cjs");
+});
+
 test("works in worker threads, several at a time", async () => {
   const program = `
     import { mkdtempSync, openSync, writeFileSync } from "node:fs";
