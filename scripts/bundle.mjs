@@ -43,6 +43,9 @@ const ALONE = new Set([
  */
 const JOINED = { commander: "command-line" };
 
+/** Parts of Node that most commands do without, loaded when one of their functions is first called. */
+const LATE = ["node:fs/promises"];
+
 /** What tsc writes for `using` asks for `this`. */
 const HARMLESS = new Set(["THIS_IS_UNDEFINED"]);
 
@@ -52,6 +55,8 @@ const DISPOSAL_ID = "\0disposal";
 
 /** How the names of packages that are joined begin. */
 const JOINED_ID = "\0package:";
+/** How the names of what is loaded late begin. */
+const LATE_ID = "\0late:";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
@@ -87,10 +92,13 @@ export async function bundle(from, to) {
   const built = await rollup({
     input: Object.fromEntries(full.map((name) => [name, fileOf(name)])),
     external: (source) =>
-      !/^[.\0]/.test(source) && !source.startsWith(from) && !Object.hasOwn(JOINED, source),
+      !/^[.\0]/.test(source) &&
+      !source.startsWith(from) &&
+      !Object.hasOwn(JOINED, source) &&
+      !LATE.includes(source),
     preserveEntrySignatures: "strict",
     treeshake: false,
-    plugins: [joinPackages(), keepPlaces(from, to), disposeOnce(nameOf), shorten()],
+    plugins: [joinPackages(), loadLate(), keepPlaces(from, to), disposeOnce(nameOf), shorten()],
     onLog(_level, { code, message }) {
       if (!HARMLESS.has(code)) throw new Error(message);
     },
@@ -118,7 +126,7 @@ export async function bundle(from, to) {
           .importedIds.filter((one) => one.startsWith(from))
           .map(nameOf),
       );
-      if (id === DISPOSAL_ID) return "base";
+      if (id === DISPOSAL_ID || id.startsWith(LATE_ID)) return "base";
       return JOINED[packageOf(id)] ?? chunkOf.get(nameOf(id));
     },
   });
@@ -214,6 +222,26 @@ function joinPackages() {
 /** The package that is joined under this name; null for what is no package. */
 function packageOf(id) {
   return id.startsWith(JOINED_ID) ? id.slice(JOINED_ID.length) : null;
+}
+
+/** Makes a module of functions that load what they are of. */
+function loadLate() {
+  return {
+    name: "load-late",
+    resolveId: (source) => (LATE.includes(source) ? `${LATE_ID}${source}` : null),
+    async load(id) {
+      if (!id.startsWith(LATE_ID)) return null;
+      const name = id.slice(LATE_ID.length);
+      const functions = Object.entries(await import(name)).filter(
+        ([key, value]) => key !== "default" && typeof value === "function",
+      );
+      const lines = functions.map(
+        ([key]) =>
+          `export const ${key} = (...args) => require(${JSON.stringify(name)}).${key}(...args);`,
+      );
+      return lines.join("\n");
+    },
+  };
 }
 
 /** What has to stand in every copy of the packages among these modules. */

@@ -86,7 +86,8 @@ function createProgram(
     .description(
       "Transactional sandboxes: work in isolation, look at one diff, commit all or none.",
     )
-    .version(versionOf(), "-V, --version", "print the version")
+    .addOption(new Option("-V, --version", "print the version"))
+    .on("option:version", printVersion)
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [COMMAND]", "print the help of a command")
     .configureHelp({
@@ -162,7 +163,9 @@ function optionOf({ flags, description, isMany, choices }: OptionSpec): Option {
   ]);
 }
 
-function versionOf(): string {
+/** Found when it is asked for: every other call would only wait for it. */
+function printVersion(): never {
   const manifest = createRequire(import.meta.url)("../../package.json") as { version: string };
-  return manifest.version;
+  process.stdout.write(`${manifest.version}\n`);
+  throw new CommanderError(0, "commander.version", manifest.version);
 }

@@ -1,5 +1,4 @@
-import { lstat, stat } from "node:fs/promises";
-import type { Stats } from "node:fs";
+import { type Stats, lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errnoOf } from "../errors/index.ts";
 import { configurationError } from "./config-problem.ts";
@@ -28,17 +27,17 @@ export async function findConfig(
 ): Promise<string | null> {
   let directory = resolve(startDirectory);
   for (;;) {
-    const found = await configIn(directory, options);
-    if (found !== null) return found;
+    const found = configIn(directory, options);
+    if (found !== null) return Promise.resolve(found);
     const parent = dirname(directory);
-    if (parent === directory) return null;
+    if (parent === directory) return Promise.resolve(null);
     directory = parent;
   }
 }
 
-async function configIn(directory: string, options: FindConfigOptions): Promise<string | null> {
+function configIn(directory: string, options: FindConfigOptions): string | null {
   const candidates = CONFIG_FILE_NAMES.map((name) => join(directory, name));
-  const states = await Promise.all(candidates.map((path) => stateOf(lstat(path), path)));
+  const states = candidates.map((path) => stateOf(lstatSync, path));
   const present = candidates.filter((_, index) => states[index] !== null);
   const [file, second] = present;
   if (file === undefined) return null;
@@ -52,7 +51,7 @@ async function configIn(directory: string, options: FindConfigOptions): Promise<
   }
   // The link and what it leads to: either one decides what is read, and the link's folder what paths mean.
   const link = states.find((state) => state !== null);
-  const target = await stateOf(stat(file), file);
+  const target = stateOf(statSync, file);
   for (const state of [link, target]) {
     if (state !== null && state !== undefined) refuseForeign(file, state, options);
   }
@@ -72,9 +71,9 @@ function refuseForeign(file: string, state: Stats, options: FindConfigOptions): 
 }
 
 /** Null when there is nothing, or nothing that may be looked at. */
-async function stateOf(pending: Promise<Stats>, path: string): Promise<Stats | null> {
+function stateOf(look: typeof statSync, path: string): Stats | null {
   try {
-    return await pending;
+    return look(path, { throwIfNoEntry: false }) ?? null;
   } catch (thrown) {
     if (["ENOENT", "ENOTDIR", "EACCES"].includes(errnoOf(thrown) ?? "")) return null;
     const problem = {

@@ -23,6 +23,8 @@ interface Kept {
   readonly commands: readonly string[];
 }
 
+/** The folder that the build writes them to. */
+const CHUNKS = "/chunks";
 /** Short ones compile as fast as their compiled form is read. */
 const SHORTEST = 20_000;
 /** How the build marks each file, at its end. */
@@ -81,7 +83,8 @@ function keepIn(folder: string): (command: string) => void {
   const { extensions } = createRequire(import.meta.url);
   const compile = extensions[".js"];
   extensions[".cjs"] = (module, filename) => {
-    const source = readFileSync(filename, "utf8");
+    // Others would only be read twice.
+    const source = dirname(filename).endsWith(CHUNKS) ? readFileSync(filename, "utf8") : "";
     const build = MARK.exec(source.slice(-TAIL))?.[1];
     if (source.length < SHORTEST || build === undefined) {
       compile?.(module, filename);

@@ -95,7 +95,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     const from = await this.#open(source);
     const { repository } = from;
     const git = this.#git(from.place.resource);
-    const place = await forkPlace(this.#host, planId, await openPlace(this.#host, source));
+    const place = forkPlace(this.#host, planId, await openPlace(this.#host, source));
     return this.#fill(git, place, repository, async () => {
       await forkCheckpoint(git, from, checkpointId, siteOf(place, repository));
       const metadata = { ...source.metadata, ...placeMetadata(place) };
@@ -324,7 +324,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
         data: { remaining },
       });
     }
-    await removePlace(place);
+    removePlace(place);
   }
 }
 

@@ -60,7 +60,7 @@ export class NoneStrategy implements SandboxStrategy {
       const manifest = await runTask("recordTree", { root, only, exclude });
       await writeFile(`${displayPath(place.directory)}/manifest`, manifest, { mode: 0o600 });
     } catch (error) {
-      await removePlace(place);
+      removePlace(place);
       throw error;
     }
     return this.#host.newRef(planId, resource, {
@@ -72,7 +72,7 @@ export class NoneStrategy implements SandboxStrategy {
   }
 
   async discardCreation(_planId: string, resource: Resource, sandboxId: string): Promise<void> {
-    for (const place of unfinishedPlaces(this.#host, resource, sandboxId)) await removePlace(place);
+    for (const place of unfinishedPlaces(this.#host, resource, sandboxId)) removePlace(place);
   }
 
   async read(ref: SandboxRef, path: PathInput): Promise<Uint8Array> {
@@ -149,7 +149,7 @@ export class NoneStrategy implements SandboxStrategy {
         data: { remaining },
       });
     }
-    await removePlace(place);
+    removePlace(place);
   }
 
   async getPath(ref: SandboxRef, path: PathInput = ""): Promise<string> {

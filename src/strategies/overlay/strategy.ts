@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import type { RunResult, StrategyHost } from "../../contract/host.ts";
 import type { ProbeResult, SandboxLayers } from "../../contract/strategy.ts";
@@ -68,7 +68,7 @@ export class OverlayStrategy extends FileStrategy {
   /** Works everywhere; tries out, where a sandbox of the resource would live, which mode it would use. */
   async probe(location?: string): Promise<ProbeResult> {
     if (location === undefined) return { works: true };
-    const type = (await stat(location)).isDirectory() ? "fs-directory" : "fs-file";
+    const type = statSync(location).isDirectory() ? "fs-directory" : "fs-file";
     const place = await makePlace(this.host, "probe", { resourceId: "probe", type, location });
     try {
       const { mode, tried } = await this.workspace.probe(place);
@@ -77,7 +77,7 @@ export class OverlayStrategy extends FileStrategy {
       const reason = failed.map((one) => `${one.mode}: ${one.reason}`).join("; ");
       return { works: true, mode, reason, hint: "`coffer doctor` tells what to install." };
     } finally {
-      await removePlace(place);
+      removePlace(place);
     }
   }
 }

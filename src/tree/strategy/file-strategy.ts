@@ -116,7 +116,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     options?: CallOptions,
   ): Promise<SandboxRef> {
     const from = await this.#place(source);
-    const place = await forkPlace(this.host, planId, from);
+    const place = forkPlace(this.host, planId, from);
     return fillPlace(this.workspace, place, async () => {
       await this.workspace.fork(from, checkpointId, place, options);
       await copyBase(from, checkpointId, place);
@@ -129,7 +129,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     for (const place of unfinishedPlaces(this.host, resource, sandboxId)) {
       const remaining = await this.workspace.destroy(place);
       if (remaining.length > 0) throw cleanupError(remaining);
-      await removePlace(place);
+      removePlace(place);
     }
   }
 
@@ -201,7 +201,7 @@ export abstract class FileStrategy implements SandboxStrategy {
     await this.workspace.quiesce(place, "cleanup");
     const remaining = await this.workspace.destroy(place);
     if (remaining.length > 0) throw cleanupError(remaining);
-    await removePlace(place);
+    removePlace(place);
   }
 
   async getPath(ref: SandboxRef, path: PathInput = ""): Promise<string> {

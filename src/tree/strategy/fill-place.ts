@@ -38,7 +38,7 @@ async function remove(
 ): Promise<readonly string[]> {
   try {
     const remaining = await workspace.destroy(place);
-    if (remaining.length === 0) await removePlace(place);
+    if (remaining.length === 0) removePlace(place);
     return remaining;
   } catch {
     return [displayPath(place.directory)];

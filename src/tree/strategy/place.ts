@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { lstat, mkdir, realpath, rm } from "node:fs/promises";
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { StrategyHost } from "../../contract/host.ts";
 import { SandboxCreationError, errnoOf } from "../../errors/index.ts";
@@ -29,18 +28,18 @@ export async function makePlace(
   planId: string,
   resource: Resource,
 ): Promise<SandboxPlace> {
-  const located = await locate(resource);
+  const located = locate(resource);
   const area = await host.areaFor(resource.location);
   const folder = `${area.path}/sandboxes`;
   const { sandboxId } = host.newRef(planId, resource, {});
   const directory = `${folder}/${sandboxId}`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await mkdir(directory, { mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(directory, { mode: 0o700 });
   } catch (cause) {
     throw creationError(resource, "storage", `No sandbox can be stored in ${area.path}`, cause);
   }
-  const own = await Promise.all([area.path, host.stateDirectory].map((path) => resolved(path)));
+  const own = [area.path, host.stateDirectory].map((path) => resolved(path));
   return {
     sandboxId,
     resource,
@@ -52,15 +51,15 @@ export async function makePlace(
 }
 
 /** Makes a private folder for a sandbox that begins with what another one holds, beside that one's. */
-export async function forkPlace(
+export function forkPlace(
   host: StrategyHost,
   planId: string,
   { resource, directory: other, root, only, exclude }: OpenPlace,
-): Promise<SandboxPlace> {
+): SandboxPlace {
   const { sandboxId } = host.newRef(planId, resource, {});
   const directory = `${other.slice(0, -nameOf(other).length)}${sandboxId}` as BytePath;
   try {
-    await mkdir(Buffer.from(directory, "latin1"), { mode: 0o700 });
+    mkdirSync(Buffer.from(directory, "latin1"), { mode: 0o700 });
   } catch (cause) {
     throw creationError(resource, "storage", "No sandbox can be stored beside the other", cause);
   }
@@ -123,21 +122,21 @@ export function workspaceHome({ resource, directory }: SandboxPlace): BytePath {
 export const LENT = "lent";
 
 /** Removes the empty folder of a sandbox that is gone; one that holds what others have borrowed stays. */
-export async function removePlace(place: SandboxPlace): Promise<void> {
+export function removePlace(place: SandboxPlace): void {
   if (existsSync(Buffer.from(`${place.directory}/${LENT}`, "latin1"))) return;
-  await rm(displayPath(place.directory), { recursive: true, force: true });
+  rmSync(displayPath(place.directory), { recursive: true, force: true });
 }
 
-async function locate(resource: Resource): Promise<{ root: BytePath; only: BytePath | null }> {
+function locate(resource: Resource): { root: BytePath; only: BytePath | null } {
   const { location, type } = resource;
   let real: string;
   try {
-    real = await realpath(location);
+    real = realpathSync.native(location);
   } catch (cause) {
     const what = errnoOf(cause) === "EACCES" ? "may not be read" : "does not exist";
     throw creationError(resource, "locate", `${location} ${what}`, cause);
   }
-  const found = await lstat(real);
+  const found = lstatSync(real);
   if (type === "fs-file") {
     if (!found.isFile())
       throw creationError(resource, "locate", `${location} is not a regular file`);
@@ -168,8 +167,8 @@ function creationError(
   });
 }
 
-async function resolved(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+function resolved(path: string): string {
+  return existsSync(path) ? realpathSync.native(path) : path;
 }
 
 function insideOf(root: BytePath, paths: readonly BytePath[]): RelativePath[] {
