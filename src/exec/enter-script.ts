@@ -3,9 +3,9 @@
  * everything of the caller comes in as an argument. Descriptors: 2 gets the complaints of the programs that build the
  * view, 3 is told when it stands, 4 becomes the command's own 2, and 5 is the lock of the run, which it does not get.
  *
- * Arguments: steps of several words each, `run`, the working directory, the name of the program, then the command, which
- * may begin with another one. It is the first process of its process namespace: when it ends, whatever the command has
- * left running ends too.
+ * Arguments: `none` or `=` and the language of the command, which the programs before it do without; steps of several
+ * words each, `run`, the working directory, the name of the program, then the command, which may begin with another one.
+ * It is the first process of its process namespace: when it ends, whatever the command has left running ends too.
  */
 export const ENTER_SCRIPT = `
 set -e
@@ -25,10 +25,7 @@ able=
 own_path=\${PATH-}
 PATH=\${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin
 export LIBMOUNT_FORCE_MOUNT2=always
-# In a language of its own each of them would read a dozen files first.
-had_language=\${LC_ALL+yes}
-own_language=\${LC_ALL-}
-export LC_ALL=C
+language=$1; shift
 while [ "$1" != run ]; do
   step=$1; shift
   case $step in
@@ -94,7 +91,7 @@ cd -- "$2"
 program=$3
 shift 3
 unset LIBMOUNT_FORCE_MOUNT2
-if [ -n "$had_language" ]; then LC_ALL=$own_language; else unset LC_ALL; fi
+if [ "$language" = none ]; then unset LC_ALL; else LC_ALL=\${language#=}; fi
 PATH=$own_path
 printf 'ready\\0' >&3
 exec 2>&4 3>&- 4>&-
