@@ -15,7 +15,7 @@ export { type FileHandle, fileHandleAt, isSameHandle, parseOverlayOrigin } from 
 export { FILE_SYSTEM, projectId, statFileSystem } from "./file-system.ts";
 export { loadNative } from "./load-native.ts";
 export { type LockKind, flock, unlock } from "./lock.ts";
-export { MOUNT, UNMOUNT, mount, unmount, unmountInBackground } from "./mount.ts";
+export { MOUNT, UNMOUNT, mount, unmount, unmountAtOnce, unmountInBackground } from "./mount.ts";
 export { OVERLAY_METHODS, mountOverlay, mountOverlayWith } from "./overlay-mount.ts";
 export { NativeError, isErrno, throwUnlessErrno } from "./native-error.ts";
 export { type ByteName } from "./native-memory.ts";

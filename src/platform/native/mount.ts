@@ -53,8 +53,14 @@ export function unmount(target: ByteName, flags = 0): void {
   }
 }
 
+/** Takes a mount away of which nothing has to be written to a disk; false where it could not be done, for whatever reason. */
+export function unmountAtOnce(target: ByteName): boolean {
+  const native = loadNative();
+  return native.calls.umount2(native.first.putName(target, "umount2"), UMOUNT_NOFOLLOW) === 0;
+}
+
 /**
- * The same on another thread, because a slow disk may be waited for; false where it could not be done, for whatever
+ * The same as `unmount` on another thread, because a slow disk may be waited for; false where it could not be done, for whatever
  * reason.
  */
 export async function unmountInBackground(target: ByteName): Promise<boolean> {

@@ -10,6 +10,7 @@ import {
 } from "../../model/byte-path.ts";
 import type { SkippedEntry } from "../../model/change.ts";
 import { compareText } from "../../model/compare-text.ts";
+import { steadyMs } from "../../platform/clock.ts";
 import { close, readDirectory } from "../../platform/native/index.ts";
 import { haveEqualContent } from "../../tree/content.ts";
 import { skippedEntry } from "../../tree/public-path.ts";
@@ -55,11 +56,11 @@ export async function collectInTurns(
   scope: ChangeScope,
 ): Promise<CollectedChanges> {
   const collector = new Collector(stack, scope);
-  let turn = performance.now();
+  let turn = steadyMs();
   for (const _folder of collector.folders()) {
-    if (performance.now() - turn < LONGEST_TURN_MS) continue;
+    if (steadyMs() - turn < LONGEST_TURN_MS) continue;
     await setImmediate();
-    turn = performance.now();
+    turn = steadyMs();
   }
   return collector.result();
 }

@@ -67,7 +67,8 @@ export async function makeLayers(
       },
       base: { timeNs: takeBaseTime(place.directory).toString(), rebased: [] },
       checkpoints: [],
-      view: null,
+      // It may be mounted at any time from now on: said once here, it need not be written before the mount.
+      view: chosen.mode === "kernel" ? "kernel" : null,
       isFuseUpper: false,
       user: presentUser(),
       showsOwnGroup,

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { OperationTimeoutError } from "../../errors/index.ts";
 import type { BytePath } from "../../model/byte-path.ts";
+import { steadyMs } from "../../platform/clock.ts";
 import { OPEN, close, flock, openAt } from "../../platform/native/index.ts";
 import { NAMES, withFolder } from "./sandbox-files.ts";
 
@@ -38,9 +39,9 @@ export function runAlone<T>(
  * @throws OperationTimeoutError (`OPERATION_TIMEOUT`).
  */
 export async function waitUntilQuiet(directory: BytePath, limitMs: number): Promise<void> {
-  const deadline = performance.now() + limitMs;
+  const deadline = steadyMs() + limitMs;
   while ((await runAlone(directory, () => true)) === null) {
-    if (performance.now() >= deadline) {
+    if (steadyMs() >= deadline) {
       throw new OperationTimeoutError("A program that serves or uses the sandbox does not end", {
         data: { limitMs, childEnded: false },
         hint: "End the program (`ps` shows fuse-overlayfs and commands that run in the sandbox), then call again.",

@@ -1,5 +1,6 @@
 import { OperationTimeoutError, SandboxCreationError } from "../../errors/index.ts";
 import { type BytePath, displayPath, joinPath } from "../../model/byte-path.ts";
+import { steadyMs } from "../../platform/clock.ts";
 import { type MountEntry, mountAt, mountsBelow } from "../../platform/mount-table.ts";
 import {
   AT,
@@ -47,7 +48,7 @@ export async function mountKernel(
 ): Promise<void> {
   const { directory } = place;
   const lower = lowerLayers(state).map((name) => layerPath(directory, name));
-  const started = performance.now();
+  const started = steadyMs();
   mountOverlay({
     lower: [...lower, place.root],
     upper: layerPath(directory, state.upper),
@@ -56,7 +57,7 @@ export async function mountKernel(
     options: KERNEL_OPTIONS,
   });
   try {
-    if (performance.now() - started > limitMs) throw tooSlow(limitMs);
+    if (steadyMs() - started > limitMs) throw tooSlow(limitMs);
     verifyKernelMount(place, state);
   } catch (error) {
     await unmountAt(directory, NAMES.mountPoint, limitMs);

@@ -59,7 +59,7 @@ export interface OverlayState {
   readonly root: { readonly ino: string; readonly handle: string };
   readonly base: StoredBase;
   readonly checkpoints: readonly StoredCheckpoint[];
-  /** Null: no such directory was ever made. Else one may be live; the mount table tells. */
+  /** Null: no such directory was ever made. Else one may be live, as always with the kernel's; the mount table tells. */
   readonly view: ViewKind | null;
   /** fuse-overlayfs may have written its own marks into the upper layer. */
   readonly isFuseUpper: boolean;

@@ -6,15 +6,19 @@ import {
   isTextPath,
   joinPath,
 } from "../../model/byte-path.ts";
+import { steadyMs } from "../../platform/clock.ts";
 import {
   AT,
+  MODE,
   OPEN,
   close,
   mkdirAt,
+  mknodAt,
   mountOverlay,
   openAt,
   openBeneath,
   throwUnlessErrno,
+  unmountAtOnce,
 } from "../../platform/native/index.ts";
 import { run } from "../../platform/run.ts";
 import type { ForeignEntry } from "../../tree/foreign-entries.ts";
@@ -23,12 +27,12 @@ import { type Dialect, findStat, makeWhiteout, markOpaque } from "./marks.ts";
 import { KERNEL_OPTIONS, OWN_MOUNTS, fuseOptions, kernelOptionString } from "./mount-options.ts";
 import { refuseColon } from "./refuse-colon.ts";
 import { writeMasks } from "./mask.ts";
-import { withFolder as withOpenFolder } from "./sandbox-files.ts";
+import { NAMES, withFolder as withOpenFolder } from "./sandbox-files.ts";
 import { unmountAt } from "./unmount.ts";
 
 /** Where modes are tried: the folder of the sandbox to be, and the real directory. */
 export interface TrialSite {
-  /** Absolute; holds a link `b` to the real directory. */
+  /** Absolute; holds a link `b` to the real directory, and the empty folder `m`. */
   readonly directory: BytePath;
   readonly root: BytePath;
   /** A path of ours inside the resource, when the layers themselves lie there; else null. */
@@ -44,21 +48,21 @@ const TRIAL = "try";
 const UPPER = `${TRIAL}/u`;
 const LOWER = `${TRIAL}/l`;
 const WORK = `${TRIAL}/w`;
-const MERGED = `${TRIAL}/m`;
+/** That of the sandbox itself. */
+const MERGED = NAMES.mountPoint;
 /** Begins the names that the trial uses; most unlikely to be in any tree. */
 const PROBE = ".cofferdam-trial-2c9d1f";
 const REPLACED = `${PROBE}-replaced`;
 const REMOVED = `${PROBE}-removed`;
 /** Constant text; names and options come in as arguments. */
-const PROBE_VIEW =
-  'mkdir "try/m/$1" && test -d "try/m/$2" && test ! -e "try/m/$2/hidden" && test ! -e "try/m/$3"';
-const MOUNT_AND_PROBE = `mount -t overlay overlay -o "$4" try/m && ${PROBE_VIEW}`;
+const PROBE_VIEW = ': >"m/$1" && test -d "m/$2" && test ! -e "m/$2/hidden" && test ! -e "m/$3"';
+const MOUNT_AND_PROBE = `mount -t overlay overlay -o "$4" m && ${PROBE_VIEW}`;
 const DIRECTORY = OPEN.readOnly | OPEN.directory | OPEN.noFollow;
 
 /** Mounts as root, in this very process. */
 export function tryKernel(site: TrialSite): Promise<string> {
   return withTrial(site, "trusted", async (dirFd) => {
-    const started = performance.now();
+    const started = steadyMs();
     const path = (name: string): BytePath => joinPath(site.directory, name);
     mountOverlay({
       lower: [...(site.mask === null ? [path(LOWER)] : []), site.root],
@@ -71,9 +75,10 @@ export function tryKernel(site: TrialSite): Promise<string> {
     try {
       probeView(dirFd, site.mask);
     } finally {
-      await unmountAt(site.directory, MERGED, site.timeoutMs);
+      if (!unmountAtOnce(`/proc/self/fd/${dirFd}/${MERGED}`))
+        await unmountAt(site.directory, MERGED, site.timeoutMs);
     }
-    refuseSlowness(performance.now() - started, site.timeoutMs);
+    refuseSlowness(steadyMs() - started, site.timeoutMs);
   });
 }
 
@@ -131,7 +136,7 @@ async function withTrial(
   const dirFd = openAt(AT.workingDirectory, site.directory, DIRECTORY);
   try {
     removeTree(dirFd, TRIAL);
-    for (const name of [TRIAL, UPPER, LOWER, WORK, MERGED]) mkdirAt(dirFd, name, 0o700);
+    for (const name of [TRIAL, UPPER, LOWER, WORK]) mkdirAt(dirFd, name, 0o700);
     try {
       furnish(dirFd, dialect);
       if (site.mask !== null) await furnishMask(site, dirFd, site.mask, dialect);
@@ -147,9 +152,9 @@ async function withTrial(
 }
 
 function furnish(dirFd: number, dialect: Dialect): void {
-  for (const name of [`${LOWER}/${REPLACED}`, `${LOWER}/${REPLACED}/hidden`]) mkdirAt(dirFd, name);
-  mkdirAt(dirFd, `${LOWER}/${REMOVED}`);
-  mkdirAt(dirFd, `${UPPER}/${REPLACED}`);
+  for (const layer of [LOWER, UPPER]) mkdirAt(dirFd, `${layer}/${REPLACED}`);
+  // Files, because they come and go faster than folders.
+  for (const name of [`${REPLACED}/hidden`, REMOVED]) mknodAt(dirFd, `${LOWER}/${name}`, MODE.file);
   withFolder(dirFd, UPPER, (fd) => makeWhiteout(fd, REMOVED));
   withFolder(dirFd, `${UPPER}/${REPLACED}`, (fd) => markOpaque(fd, dialect));
 }
@@ -168,7 +173,7 @@ async function furnishMask(
 /** What `PROBE_VIEW` does, in this process. */
 function probeView(dirFd: number, mask: RelativePath | null): void {
   withFolder(dirFd, MERGED, (fd) => {
-    mkdirAt(fd, PROBE);
+    mknodAt(fd, PROBE, MODE.file);
     if (isThere(fd, mask ?? REMOVED)) throw new Error("removed entries show through");
     withFolder(fd, REPLACED, (child) => {
       if (findStat(child, "hidden") !== null) throw new Error("replaced folders show through");

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { BytePath } from "../../../src/model/byte-path.ts";
 import { mountAt, mountsBelow } from "../../../src/platform/mount-table.ts";
-import { MOUNT, UNMOUNT, mount, unmount } from "../../../src/platform/native/index.ts";
+import {
+  MOUNT,
+  UNMOUNT,
+  mount,
+  unmount,
+  unmountAtOnce,
+} from "../../../src/platform/native/index.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { codeOf, openPath } from "../folder.ts";
 
@@ -42,6 +48,17 @@ test("says that a mount is busy, and takes it away lazily when told so", () => {
   expect(codeOf(() => unmount(point))).toBe("EBUSY");
   expect(mountsBelow(point)).toHaveLength(1);
   unmount(point, UNMOUNT.detach);
+  expect(mountsBelow(point)).toEqual([]);
+});
+
+test("takes a mount away at once, or says that it could not", () => {
+  const point = target();
+  expect(unmountAtOnce(point)).toBe(false);
+  mount("none", point, "tmpfs", 0);
+  const link = join(tempFolder(), "link");
+  symlinkSync(point, link);
+  expect(unmountAtOnce(link)).toBe(false);
+  expect(unmountAtOnce(point)).toBe(true);
   expect(mountsBelow(point)).toEqual([]);
 });
 
