@@ -65,6 +65,22 @@ export const TREE = [
     title: "before anything is published",
   },
   {
+    name: "later-times-taken-without-proof",
+    file: "src/tree/publish/custody.ts",
+    text: "return isSameContent(stat, record) && this.#own.get(stat.ino) === stat.ctimeNs;",
+    replacement: "return isSameContent(stat, record);",
+    tests: ["test/tree/publish/carried-times.test.ts"],
+    title: "is not taken for what was published",
+  },
+  {
+    name: "earlier-commits-not-told-of-later-times",
+    file: "src/tree/publish/reverse-steps.ts",
+    text: "if (result.failure === null) carryTimes(place.stage, context.custody.carried);",
+    replacement: "",
+    tests: ["test/tree/publish/carried-times.test.ts"],
+    title: "came and went",
+  },
+  {
     name: "special-bits-copied",
     file: "src/tree/copy-entry.ts",
     text: "options.specialBits === true ? wanted : withoutSpecialBits(wanted)",

@@ -1,6 +1,7 @@
 import { RecordDamagedError } from "../../errors/index.ts";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { type StatBuffer, fsync } from "../../platform/native/index.ts";
+import { readTimes, withTimes } from "./carried-times.ts";
 import { type EntryRecord, lookAt, recordOf } from "./entry-record.ts";
 import { type Place, renameOver } from "./move-entry.ts";
 import type { PublishContext } from "./publish-context.ts";
@@ -17,7 +18,11 @@ export interface AppliedStep {
   readonly published: readonly RecordedEntry[];
   /** What was there before and now lies in the stage, with everything below it; empty when nothing was. */
   readonly kept: readonly RecordedEntry[];
+  /** Whether what was there before is proven to have been what the step expected, right up to the step. */
+  readonly isVouched: boolean;
 }
+
+type PackedStep = readonly [published: PackedEntries, kept: PackedEntries, isVouched?: 1];
 
 const NAME = "applied";
 /** The same record while the steps are taken back: then nobody may take them for applied any more. */
@@ -32,6 +37,7 @@ export function lookAtApplied(context: PublishContext): AppliedStep[] {
       context.leavesForeign && isStillStaged(context, step)
         ? []
         : collect(context.slot, context.keptOf(step), step, step.old),
+    isVouched: context.custody.isVouched(step.slot),
   }));
 }
 
@@ -68,7 +74,10 @@ function takenOut(context: PublishContext, step: Step, kept: readonly RecordedEn
 
 /** Makes the outcome of the steps durable: what undo will compare with. */
 export function writeApplied(stageFd: number, applied: readonly AppliedStep[]): void {
-  const packed = applied.map(({ published, kept }) => [packEntries(published), packEntries(kept)]);
+  const packed = applied.map(({ published, kept, isVouched }): PackedStep => {
+    const entries = [packEntries(published), packEntries(kept)] as const;
+    return isVouched ? [...entries, 1] : entries;
+  });
   writeRecord(stageFd, NAME, packed, "now");
 }
 
@@ -94,17 +103,27 @@ export function beginReverse(context: PublishContext): AppliedStep[] {
 }
 
 function readOutcome(context: PublishContext, name: string): AppliedStep[] | null {
-  const packed = readRecord(context.stage.fd, NAME, name) as
-    readonly (readonly [PackedEntries, PackedEntries])[] | null;
-  if (packed === null) return null;
-  if (packed.length !== context.list.steps.length) {
+  const outcome = outcomeIn(context.stage.fd, name);
+  if (outcome !== null && outcome.length !== context.list.steps.length) {
     throw new RecordDamagedError("the outcome of a transaction does not fit its steps", {
       data: { file: NAME, reason: "malformed" },
     });
   }
-  return packed.map(([published, kept]) => ({
-    published: unpackEntries(published),
-    kept: unpackEntries(kept),
+  return outcome;
+}
+
+/**
+ * The outcome in a stage, with the change times that its files have by now; null when there is none.
+ * @throws RecordDamagedError when it cannot be trusted.
+ */
+export function outcomeIn(stageFd: number, name = NAME): AppliedStep[] | null {
+  const packed = readRecord(stageFd, NAME, name) as readonly PackedStep[] | null;
+  if (packed === null) return null;
+  const times = readTimes(stageFd);
+  return packed.map(([published, kept, isVouched]) => ({
+    published: withTimes(unpackEntries(published), times),
+    kept: withTimes(unpackEntries(kept), times),
+    isVouched: isVouched === 1,
   }));
 }
 

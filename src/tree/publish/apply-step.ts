@@ -51,7 +51,25 @@ function takeAway(context: PublishContext, step: Step): void {
   // file when the move was cut short between its two names.
   const isKept = lookAt(context.slot, kept.fd, kept.name);
   if (isKept && context.slot.ino !== context.now.ino) return;
-  moveEntry(place.fd, place.name, kept.fd, kept.name);
+  takingOut(context, step, () => {
+    moveEntry(place.fd, place.name, kept.fd, kept.name);
+    return true;
+  });
+}
+
+/** Takes out what was just looked at, and remembers whether it was what the step expects. */
+function takingOut(context: PublishContext, step: Step, work: () => boolean): boolean {
+  const { custody, now, slot } = context;
+  const isKnown = step.old !== null && custody.knows(now, step.old);
+  if (!work()) return false;
+  if (!isKnown) return true;
+  custody.vouch(step.slot);
+  if (now.nlink > 1 && now.type !== "directory") {
+    // The next step may take out a further name of the same file.
+    const kept = context.keptOf(step);
+    if (lookAt(slot, kept.fd, kept.name) && slot.ino === now.ino) custody.keep(slot);
+  }
+  return true;
 }
 
 function publish(context: PublishContext, step: Step, ino: bigint, isFirst: boolean): void {
@@ -63,15 +81,19 @@ function publish(context: PublishContext, step: Step, ino: bigint, isFirst: bool
     return;
   }
   const isUntouched = isTaken && context.now.ino === step.old?.ino && step.links.length === 0;
-  if (isFirst && isUntouched && context.mode === "exchange" && exchangeEntries(staged, place)) {
-    return;
-  }
+  const exchange = (): boolean => takingOut(context, step, () => exchangeEntries(staged, place));
+  if (isFirst && isUntouched && context.mode === "exchange" && exchange()) return;
   for (const link of step.links) makeLink(context, link);
   // Neither here nor there: it was published, and somebody removed or replaced it since.
   const isStaged = lookAt(context.slot, staged.fd, staged.name) && context.slot.ino === ino;
   if (!isStaged) return;
   if (!isTaken) moveEntry(staged.fd, staged.name, place.fd, place.name);
-  else if (context.mode === "link" || !exchangeEntries(staged, place)) replaceByLink(context, step);
+  else if (context.mode === "link" || !exchange()) {
+    takingOut(context, step, () => {
+      replaceByLink(context, step);
+      return true;
+    });
+  }
 }
 
 /** Keeps the old entry under a further name, then renames the new one over it. */

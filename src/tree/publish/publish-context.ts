@@ -10,6 +10,7 @@ import {
   statFd,
   throwUnlessErrno,
 } from "../../platform/native/index.ts";
+import { Custody } from "./custody.ts";
 import { lookAt } from "./entry-record.ts";
 import { type Place, moveEntry } from "./move-entry.ts";
 import { type OpenRoot, type OpenStage, openRoot, openStage } from "./open-place.ts";
@@ -39,6 +40,8 @@ export class PublishContext implements Disposable {
   /** What was looked at last at a step's path, and at its place in the stage. */
   readonly now = new StatBuffer();
   readonly slot = new StatBuffer();
+  /** Which real files only we have touched. */
+  readonly custody = new Custody();
   readonly #probe = new StatBuffer();
   readonly #seen = new Set<number>();
   #keptFd: number | null;

@@ -1,6 +1,8 @@
 import { RecordDamagedError } from "../../errors/index.ts";
 import { NativeError, statFd } from "../../platform/native/index.ts";
 import { type AppliedStep, beginReverse } from "./applied-record.ts";
+import { carryTimes } from "./carry-times.ts";
+import { givingBack } from "./giving-back.ts";
 import { lookAtReversed } from "./look-at-reversed.ts";
 import { openContext } from "./publish-context.ts";
 import { reverseStep } from "./reverse-step.ts";
@@ -38,7 +40,7 @@ export function reverseSteps(place: PublishPlace): StepsResult {
     const step = steps[at];
     if (step === undefined) continue;
     progress.attempt(step.path, () => {
-      reverseStep(context, step, applied[at]);
+      givingBack(context, step, applied[at], () => reverseStep(context, step, applied[at]));
       progress.done++;
     });
   }
@@ -56,5 +58,8 @@ export function reverseSteps(place: PublishPlace): StepsResult {
     progress.attempt(null, () => markShelved(context.stage.fd));
   }
   progress.attempt(null, () => syncFolders(context));
-  return progress.result(context);
+  const result = progress.result(context);
+  // The new times must be on disk before anybody is told of them.
+  if (result.failure === null) carryTimes(place.stage, context.custody.carried);
+  return result;
 }

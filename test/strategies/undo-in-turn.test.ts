@@ -1,0 +1,4 @@
+import { PLAIN } from "./subjects.ts";
+import { testUndoingInTurn } from "./undoing-in-turn.ts";
+
+testUndoingInTurn(PLAIN);
