@@ -54,7 +54,7 @@ function insideHint(): string | null {
 /** A command was to run in a plan that is committed, or that nobody knows. */
 function committedHint({ data, hint }: ErrorJson, plan: string): string | null {
   if ((data as { readonly status?: string }).status !== "COMMITTED") return hint;
-  return `\`coffer run\` and \`coffer open\` make a new plan; \`coffer rollback ${plan}\` takes this commit back.`;
+  return `\`coffer run\` and \`coffer open\` make a new plan; \`coffer rollback ${plan}\` takes back what this one committed, if anything, and opens it again.`;
 }
 
 const MOST_NAMED = 3;

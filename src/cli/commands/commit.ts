@@ -21,7 +21,7 @@ export async function commit(call: Call): Promise<ExitCode> {
   const isCleaned = call.flag("clean") && exitCode === EXIT.done && only.length === 0;
   const cleaned = isCleaned ? await known.plan.cleanup() : null;
   if (call.json) call.answerJson({ ...report, cleaned });
-  tell(call, report, cleaned);
+  tell(call, report, cleaned, known.sandboxes.length);
   if (cleaned !== null) refuseFailures(cleaned);
   return exitCode;
 }
@@ -38,7 +38,7 @@ function optionsOf(call: Call, only: readonly string[]): PlanCommitOptions {
   };
 }
 
-function tell(call: Call, report: CommitReport, cleaned: PlanReport | null): void {
+function tell(call: Call, report: CommitReport, cleaned: PlanReport | null, size: number): void {
   const { style } = pageFor(process.stderr);
   const { planId, outcome, order, results } = report;
   const published = order.filter((id) => results[id]?.noop === false);
@@ -58,5 +58,5 @@ function tell(call: Call, report: CommitReport, cleaned: PlanReport | null): voi
     for (const warning of warnings) call.tell(`    warning: ${printable(warning)}`);
   }
   if (cleaned !== null) return call.tell(`The plan ${printable(planId)} is forgotten.`);
-  suggestAfterCommit(call, report);
+  suggestAfterCommit(call, report, size);
 }

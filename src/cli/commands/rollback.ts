@@ -1,4 +1,4 @@
-import type { PlanDiff, UndoPreview } from "../../index.ts";
+import type { PlanDiff, SandboxDescription, UndoPreview } from "../../index.ts";
 import { type Call, type Page, pageFor } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -23,22 +23,37 @@ export async function rollback(call: Call): Promise<ExitCode> {
   await using cofferdam = await openFor(call, { looking: isDry });
   const known = await knownPlan(cofferdam, call.needed("plan"));
   if (isDry) return await preview(call, known);
-  const wasCommitted = known.sandboxes
-    .filter(({ status }) => status === "COMMITTED")
-    .map(({ ref }) => ref.resourceId);
-  const work = known.plan.rollback({ signal: call.signal });
+  const { plan, sandboxes } = known;
+  // Nothing of such a plan was published, so that whoever takes that back means to go on in it.
+  const isReopened = sandboxes.every(isEmptyCommit);
+  const options = { signal: call.signal };
+  const work = isReopened ? plan.undo(options) : plan.rollback(options);
   const report = await withProgress(call, "Rolling back", work);
   refuseFailures(report);
   if (call.json) call.answerJson(report);
   for (const id of report.succeeded) {
-    const done = wasCommitted.includes(id)
-      ? "the commit is taken back, and the edits are gone"
-      : "the edits are gone; the resource was not touched";
-    call.tell(`  ${printable(id)}  ${done}`);
+    const sandbox = sandboxes.find(({ ref }) => ref.resourceId === id);
+    call.tell(`  ${printable(id)}  ${outcomeOf(sandbox, isReopened)}`);
   }
   if (report.succeeded.length === 0) call.tell("There was nothing to roll back.");
-  call.suggest([`coffer clean ${quoted(known.plan.id)}`, "forget the plan"]);
+  const name = quoted(plan.id);
+  if (isReopened) call.suggest([`coffer diff ${name}`, "see what would be committed"]);
+  else call.suggest([`coffer clean ${name}`, "forget the plan"]);
   return EXIT.done;
+}
+
+/** Whether a commit had nothing to publish, and can be taken back by saying so. */
+function isEmptyCommit({ status, lastResult }: SandboxDescription): boolean {
+  return status === "COMMITTED" && lastResult?.noop === true && lastResult.undoable.possible;
+}
+
+/** What became of a resource; the sandbox is as it was before. */
+function outcomeOf(sandbox: SandboxDescription | undefined, isReopened: boolean): string {
+  if (isReopened) return "nothing had been committed; the sandbox is open again";
+  if (sandbox?.status !== "COMMITTED") return "the edits are gone; the resource was not touched";
+  return isEmptyCommit(sandbox)
+    ? "nothing had been committed"
+    : "the commit is taken back, and the edits are gone";
 }
 
 async function preview(call: Call, known: KnownPlan): Promise<ExitCode> {

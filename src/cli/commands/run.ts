@@ -141,7 +141,7 @@ function tellEnding(call: Call, planId: string, ending: Ending, report: CommitRe
   if (ending === "discarded") return call.tell("Discarded; nothing of it is left.");
   if (report !== null) {
     call.tell(`Committed as the plan ${printable(planId)}.`);
-    return suggestAfterCommit(call, report);
+    return suggestAfterCommit(call, report, report.order.length);
   }
   call.tell(`Kept as the plan ${printable(planId)}:`);
   call.suggest(

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { coffer, makeHome, run } from "./coffer.ts";
+
+const FILES = { "site/a.txt": "a\n", "notes.txt": "old\n" };
+
+test("says of a plan with nothing to commit how to go on in it, and opens it again", () => {
+  const home = makeHome(FILES);
+  coffer(home, ["open", "try", "-q", "-r", "filesystem_copy+dir:./site"]);
+  const none = coffer(home, ["commit", "try"]);
+  expect(none.stderr).toBe(
+    [
+      "There was nothing to commit.",
+      "  coffer rollback try  # open the plan again, as it is",
+      "  coffer clean try     # forget the plan",
+      "",
+    ].join("\n"),
+  );
+  expect(coffer(home, ["exec", "try", "--", "true"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "`coffer rollback try` takes back what this one committed, if anything, and opens it again.",
+    ) as string,
+  });
+  const back = coffer(home, ["rollback", "try"]);
+  expect(back).toMatchObject({ code: 0 });
+  expect(back.stderr).toContain("site  nothing had been committed; the sandbox is open again\n");
+  expect(coffer(home, ["status", "try", "-q"]).stdout).toMatch(/^try is open\n/);
+  expect(coffer(home, ["exec", "try", "-q", "--", "true"])).toMatchObject({ code: 0 });
+});
+
+test("keeps the edits of a fork whose commit found them published already, and commits them later", () => {
+  const home = makeHome({ "repo/b.txt": "b\n" });
+  const repo = join(home.project, "repo");
+  const author = ["-c", "user.name=You", "-c", "user.email=you@example.invalid"];
+  run(home, "git", ["-C", repo, "init", "-q", "-b", "main"]);
+  run(home, "git", ["-C", repo, "add", "-A"]);
+  run(home, "git", ["-C", repo, ...author, "commit", "-qm", "first"]);
+  coffer(home, ["open", "one", "-q", "-r", "git:./repo"]);
+  coffer(home, ["exec", "one", "-q", "--", "sh", "-c", `echo edit > '${repo}/b.txt'`]);
+  coffer(home, ["fork", "one", "two", "-q"]);
+  coffer(home, ["commit", "one", "-q", "-m", "one"]);
+  expect(coffer(home, ["commit", "two"]).stderr).toContain("There was nothing to commit.\n");
+  coffer(home, ["rollback", "one", "-q"]);
+  expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("b\n");
+  coffer(home, ["rollback", "two", "-q"]);
+  expect(coffer(home, ["diff", "two", "-q"]).stdout).toContain("+edit\n");
+  expect(coffer(home, ["commit", "two", "-q", "-m", "two"])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("edit\n");
+});
+
+test("does not suggest a rollback that would concern more than the empty commit", () => {
+  const home = makeHome(FILES);
+  const resources = ["-r", "filesystem_copy+dir:./site", "-r", "filesystem_copy+file:notes.txt"];
+  coffer(home, ["open", "try", "-q", ...resources]);
+  coffer(home, ["exec", "try", "-q", "--", "sh", "-c", "echo new > site/a.txt"]);
+  const { stderr } = coffer(home, ["commit", "try", "--only", "notes.txt"]);
+  expect(stderr).toContain("There was nothing to commit.\n");
+  expect(stderr).not.toContain("coffer rollback");
+});
+
+test("says of a resource beside others that nothing of it was committed", () => {
+  const home = makeHome(FILES);
+  const resources = ["-r", "filesystem_copy+dir:./site", "-r", "filesystem_copy+file:notes.txt"];
+  coffer(home, ["open", "try", "-q", ...resources]);
+  coffer(home, ["exec", "try", "-q", "--", "sh", "-c", "echo new > site/a.txt"]);
+  coffer(home, ["commit", "try", "-q"]);
+  const { stderr } = coffer(home, ["rollback", "try"]);
+  expect(stderr).toContain("site  the commit is taken back, and the edits are gone\n");
+  expect(stderr).toContain("notes.txt  nothing had been committed\n");
+});
