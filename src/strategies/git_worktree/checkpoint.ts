@@ -11,7 +11,8 @@ import { withRoot } from "../../tree/scan/open-directory.ts";
 import { readBase, writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
-import { moveOwnBranch, pin, unpin } from "./own-refs.ts";
+import { worktreeHead } from "./history.ts";
+import { pin, returnToBranch, unpin } from "./own-refs.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { forgetResolutions } from "./resolutions.ts";
 import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
@@ -24,13 +25,13 @@ const pinOf = ({ pins }: Site, id: string): string => `${pins}/checkpoint-${id}`
 /** What a checkpoint keeps besides files and index. */
 interface Kept {
   readonly base: Head;
-  /** The commit that the worktree's own branch was at. */
+  /** The commit that the worktree was at. */
   readonly head: string;
 }
 
 /**
- * Keeps the present worktree under an id: every file, ignored ones included, the worktree's index and where its branch
- * was. Blocks are shared where the file system can. It appears whole or not at all.
+ * Keeps the present worktree under an id: every file, ignored ones included, the worktree's index and the commit
+ * that it is at. Blocks are shared where the file system can. It appears whole or not at all.
  */
 export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<void> {
   const building = `${site.folder}/building-${id}`;
@@ -42,7 +43,10 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
     const merging = `${site.admin}/MERGE_HEAD`;
     if (existsSync(merging)) await copyFile(merging, `${building}/MERGE_HEAD`);
     const call = inRepository(site.repository);
-    const head = await git.line(["rev-parse", "--verify", site.branch], call);
+    // A program may have left the branch: a commit continues what the worktree is at.
+    const head =
+      (await worktreeHead(git, site)) ??
+      (await git.line(["rev-parse", "--verify", site.branch], call));
     const kept: Kept = { base: await readBase(site), head };
     await writeFile(`${building}/kept.json`, JSON.stringify(kept), { mode: 0o600 });
     await pin(site, pinOf(site, id), head);
@@ -67,7 +71,7 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
   await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
   swapIn(site, "fresh");
   await copyState(site, id);
-  await moveOwnBranch(git, site, kept.head);
+  await returnToBranch(git, site, kept.head);
   await writeBase(site, kept.base);
   await forgetResolutions(site);
   await refresh(git, site);

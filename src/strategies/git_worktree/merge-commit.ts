@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions } from "../../contract/strategy.ts";
@@ -9,6 +8,7 @@ import { conflictError } from "./failures.ts";
 import { splitZero } from "./git-output.ts";
 import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
+import { isAncestor, parentsOf } from "./history.ts";
 import { recordWorktree } from "./record-worktree.ts";
 import { settledSides } from "./resolutions.ts";
 import { type Site, privately } from "./site.ts";
@@ -81,26 +81,6 @@ export async function mergeWorktree(
 
 function planOf({ place }: Site): string {
   return "ref" in place ? (place.ref as { readonly planId: string }).planId : place.sandboxId;
-}
-
-/** The commit that the worktree is at, with what is being merged there; the base where that is another history. */
-async function parentsOf(git: Git, site: Site, call: GitCall): Promise<string[]> {
-  const { commit: base } = await readBase(site);
-  const head = await git.ask(["rev-parse", "-q", "--verify", "HEAD^{commit}"], {
-    cwd: "/",
-    env: { GIT_DIR: site.admin, GIT_WORK_TREE: site.worktree },
-    accept: [0, 1],
-  });
-  const at = head.exitCode === 0 ? head.stdout.toString("utf8").trim() : base;
-  const parents = [at === base || (await isAncestor(git, call, base, at)) ? at : base];
-  const merging = `${site.admin}/MERGE_HEAD`;
-  if (existsSync(merging)) parents.push(...readFileSync(merging, "latin1").trim().split("\n"));
-  return [...new Set(parents)];
-}
-
-async function isAncestor(git: Git, call: GitCall, older: string, newer: string): Promise<boolean> {
-  const args = ["merge-base", "--is-ancestor", older, newer];
-  return (await git.ask(args, { ...call, accept: [0, 1] })).exitCode === 0;
 }
 
 async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string): Promise<string> {

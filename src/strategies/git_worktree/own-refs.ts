@@ -30,11 +30,19 @@ export function unpin({ repository, pins }: Site, ref: string): void {
   removeIfEmpty(`${commonDirectory}/${pins}`);
 }
 
-/** Lets our branch point to a commit, also after a git of ours was killed while it did the same. */
-export async function moveOwnBranch(git: Git, site: Site, commit: string): Promise<void> {
-  const { branch, repository } = site;
+/**
+ * Lets our branch point to a commit, and the worktree be on it, also after a git of ours was killed while it did the
+ * same.
+ */
+export async function returnToBranch(git: Git, site: Site, commit: string): Promise<void> {
+  const { admin, branch, repository, worktree } = site;
   removeLock(repository.commonDirectory, branch);
   await git.run(["update-ref", branch, commit], inRepository(repository));
+  rmSync(`${admin}/HEAD.lock`, { force: true });
+  await git.run(["symbolic-ref", "HEAD", branch], {
+    cwd: worktree,
+    env: { GIT_DIR: admin, GIT_WORK_TREE: worktree },
+  });
 }
 
 /** Removes our branch and every ref that keeps our objects. Idempotent. */

@@ -20,15 +20,18 @@ import type { Git } from "./git.ts";
 import { changedBetween, readResolutions, writeResolutions } from "./resolutions.ts";
 import { inRepository } from "./repository.ts";
 import { privately, worktreePath } from "./site.ts";
+import type { FoundEdits } from "./view.ts";
+
+type Edits = Pick<FoundEdits, "raw" | "base">;
 
 /**
- * Takes the changes at these paths, and below them, back to the commit that the sandbox started from; what the branch
- * has by then comes with the merge. The worktree's own commits stay, their files do not.
+ * Takes the changes at these paths, and below them, back to the commit that they are edits of; what the branch has by
+ * then comes with the merge. The worktree's own commits stay, their files do not.
  */
 export async function dropPaths(
   git: Git,
   site: OpenSite,
-  raw: readonly RawChange[],
+  { raw, base }: Edits,
   paths: readonly RelativePath[],
 ): Promise<void> {
   const dropped = selectChanges(raw, paths);
@@ -36,7 +39,7 @@ export async function dropPaths(
   for (const { path, before } of dropped) if (before === null) removeNew(root, path);
   const old = dropped.flatMap(({ path, before }) => (before === null ? [] : [path]));
   for (const path of old) refuseObstacle(root, path);
-  if (old.length > 0) await checkOut(git, site, old);
+  if (old.length > 0) await checkOut(git, site, base, old);
   const settled = await readResolutions(site);
   const isLeft = ([path]: readonly [RelativePath, unknown]): boolean =>
     !paths.some((at) => isWithin(path, at));
@@ -62,11 +65,16 @@ function refuseObstacle(root: BytePath, path: RelativePath): void {
   }
 }
 
-async function checkOut(git: Git, site: OpenSite, paths: readonly RelativePath[]): Promise<void> {
+async function checkOut(
+  git: Git,
+  site: OpenSite,
+  base: string,
+  paths: readonly RelativePath[],
+): Promise<void> {
   const index = `${site.folder}/drop.index`;
   const call = privately(site, { index });
   try {
-    await git.run(["read-tree", (await readBase(site)).commit], call);
+    await git.run(["read-tree", base], call);
     await git.run(["checkout-index", "-z", "-q", "-f", "--stdin"], {
       ...call,
       input: joinZero(paths),
@@ -79,7 +87,7 @@ async function checkOut(git: Git, site: OpenSite, paths: readonly RelativePath[]
 /** What settling needs besides the sandbox. */
 export interface SettleParts {
   readonly git: Git;
-  readonly raw: readonly RawChange[];
+  readonly found: Edits;
   /** What a commit would be refused for; null when it would not be. */
   readonly findConflict: () => Promise<SandboxConflictError | null>;
 }
@@ -92,12 +100,12 @@ const ROUNDS = 3;
  * Edits in the checkout that nobody has committed are never settled over, but can be yielded to.
  */
 export async function resolvePaths(
-  { git, raw, findConflict }: SettleParts,
+  { git, found, findConflict }: SettleParts,
   site: OpenSite,
   paths: readonly RelativePath[],
   how: Resolution,
 ): Promise<void> {
-  selectChanges(raw, paths);
+  selectChanges(found.raw, paths);
   for (let round = 0; round < ROUNDS; round++) {
     const conflict = await findConflict();
     const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
@@ -105,10 +113,10 @@ export async function resolvePaths(
     if (how === "merge") throw unmergeable(conflict, wanted);
     if (how === "mine") {
       if (conflict.data.reason !== "merge") throw conflict;
-      await keepOwn(git, site, wanted);
+      await keepOwn(git, site, found.base, wanted);
       return;
     }
-    await dropPaths(git, site, raw, selectable(raw, wanted));
+    await dropPaths(git, site, found, selectable(found.raw, wanted));
   }
 }
 
@@ -126,10 +134,14 @@ function unmergeable(
 }
 
 /** Remembers that the sandbox's version counts, whatever the branch has there now. */
-async function keepOwn(git: Git, site: OpenSite, paths: readonly RelativePath[]): Promise<void> {
-  const base = await readBase(site);
-  const tip = await requireTip(git, site, base.ref);
-  const theirs = await changedBetween(git, inRepository(site.repository), base.commit, tip);
+async function keepOwn(
+  git: Git,
+  site: OpenSite,
+  base: string,
+  paths: readonly RelativePath[],
+): Promise<void> {
+  const tip = await requireTip(git, site, (await readBase(site)).ref);
+  const theirs = await changedBetween(git, inRepository(site.repository), base, tip);
   const settled = await readResolutions(site);
   for (const path of paths) settled.set(path, theirs.get(path)?.after ?? null);
   await writeResolutions(site, settled);

@@ -62,7 +62,7 @@ import { probeGit } from "./probe.ts";
 import { type Repository, findRepository, readHead, refused, requireHead } from "./repository.ts";
 import { GIT_LINK, openSite, repositoryMetadata, siteOf, worktreePath } from "./site.ts";
 import { dropPaths, resolvePaths } from "./settle.ts";
-import { describeSite, diffSite, writeSite } from "./view.ts";
+import { type FoundEdits, describeSite, diffSite, writeSite } from "./view.ts";
 import { makeWorktree, removeWorktree, renewWorktree } from "./worktree.ts";
 
 /** A linked worktree on a branch of its own; a commit moves branch, index and files of the user's checkout together. */
@@ -129,7 +129,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     if ((await readCommitted(site.place)) !== null) return emptyDiff(site);
     const git = this.#git(site.place.resource);
     const found = await this.#look(git, site, options);
-    const drift = options.drift === "full" ? await driftOf(git, site, found.raw) : undefined;
+    const drift = options.drift === "full" ? await driftOf(git, site, found) : undefined;
     return diffSite(git, site, found, drift);
   }
 
@@ -204,17 +204,17 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   async drop(ref: SandboxRef, paths: readonly PathInput[]): Promise<void> {
     const site = await this.#open(ref);
     const git = this.#git(site.place.resource);
-    const { raw } = await this.#look(git, site, {});
-    await dropPaths(git, site, raw, resolveInputs(site.place, paths));
+    const found = await this.#look(git, site, {});
+    await dropPaths(git, site, found, resolveInputs(site.place, paths));
   }
 
   async resolve(ref: SandboxRef, paths: readonly PathInput[], how: Resolution): Promise<void> {
     const site = await this.#open(ref);
     const git = this.#git(site.place.resource);
-    const { raw } = await this.#look(git, site, {});
+    const found = await this.#look(git, site, {});
     const findConflict = (): Promise<SandboxConflictError | null> =>
       this.#commits(git).findConflict(site);
-    await resolvePaths({ git, raw, findConflict }, site, resolveInputs(site.place, paths), how);
+    await resolvePaths({ git, found, findConflict }, site, resolveInputs(site.place, paths), how);
   }
 
   async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
@@ -294,7 +294,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     return new GitCommit(this.#host, git, { exclude, policy });
   }
 
-  #look(git: Git, site: OpenSite, { signal }: CallOptions): ReturnType<typeof describeSite> {
+  #look(git: Git, site: OpenSite, { signal }: CallOptions): Promise<FoundEdits> {
     const name = `look-${this.#host.ids.next()}`;
     const { exclude = [] } = this.#options;
     return describeSite(git, site, { name, exclude, ...(signal && { signal }) });

@@ -5,12 +5,12 @@ import type { Change } from "../../model/change.ts";
 import type { DiffView, DriftEntry } from "../../model/diff-view.ts";
 import { readBeneath, refuseOverwrite, statBeneath, writeBeneath } from "../../tree/beneath.ts";
 import { publicPath } from "../../tree/public-path.ts";
-import { readBase } from "./base-record.ts";
 import { Blobs, sha256 } from "./blobs.ts";
 import { type Owner, describeRaw, kindOf, ownedEntry } from "./describe-changes.ts";
 import type { OpenSite } from "./git-commit.ts";
 import { type GitEntry, LINK, type RawChange, parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
+import { editBase } from "./history.ts";
 import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
 import { privately, worktreePath } from "./site.ts";
 
@@ -23,13 +23,20 @@ export interface LookOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The changes of a sandbox against the commit that it started from, in their public form. */
+/** The edits of a sandbox. */
+export interface FoundEdits {
+  /** The commit that they are edits of: the one that the merge of a commit starts from. */
+  readonly base: string;
+  readonly changes: readonly Change[];
+  readonly raw: readonly RawChange[];
+}
+
+/** The changes of a sandbox as a commit would publish them, in their public form. */
 export async function describeSite(
   git: Git,
   site: OpenSite,
   { name, exclude, signal }: LookOptions,
-): Promise<{ readonly changes: readonly Change[]; readonly raw: readonly RawChange[] }> {
-  const { commit } = await readBase(site);
+): Promise<FoundEdits> {
   return withScratchObjects(site, name, async (objects) => {
     const { tree, index } = await recordWorktree(git, site, {
       name,
@@ -38,10 +45,12 @@ export async function describeSite(
       ...(signal && { signal }),
     });
     const call = privately(site, { index, objects });
-    const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", commit, tree];
+    const base = await editBase(git, site, tree);
+    const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree];
     const raw = parseRaw(await git.run(args, call));
     const blobs = new Blobs(git, call);
-    return { raw, changes: await describeRaw(worktreePath(site), raw, blobs, ownerOf(site)) };
+    const changes = await describeRaw(worktreePath(site), raw, blobs, ownerOf(site));
+    return { base, raw, changes };
   });
 }
 
@@ -49,7 +58,7 @@ export async function describeSite(
 export function diffSite(
   git: Git,
   site: OpenSite,
-  found: { readonly changes: readonly Change[]; readonly raw: readonly RawChange[] },
+  found: FoundEdits,
   drift?: readonly DriftEntry[],
 ): DiffView {
   const before = new Map(found.raw.map((change) => [change.path as string, change.before]));
@@ -114,7 +123,7 @@ async function baseEntry(
   site: OpenSite,
   path: RelativePath,
 ): Promise<(GitEntry & { readonly path: RelativePath }) | null> {
-  const { commit } = await readBase(site);
+  const commit = await editBase(git, site);
   const call = baseCall(site);
   // The name may not be UTF-8: every entry of its folder is read, and the one is picked out.
   const cut = path.lastIndexOf("/");

@@ -8,7 +8,7 @@ import { writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
 import { copyIncluded } from "./include.ts";
-import { moveOwnBranch, removeOwnRefs } from "./own-refs.ts";
+import { removeOwnRefs, returnToBranch } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
 import { type Head, inRepository } from "./repository.ts";
@@ -50,7 +50,7 @@ export async function addWorktree(
  * take the place of the old ones.
  */
 export async function renewWorktree(git: Git, site: Site, head: Head): Promise<void> {
-  const { folder, worktree, branch, admin } = site;
+  const { folder, admin } = site;
   const fresh = `${folder}/fresh`;
   const index = `${folder}/fresh-index`;
   dropAside(site);
@@ -61,16 +61,12 @@ export async function renewWorktree(git: Git, site: Site, head: Head): Promise<v
   // Whatever programs made of it: without this link they would find another repository, or none.
   await writeFile(`${fresh}/.git`, `gitdir: ${admin}\n`);
   swapIn(site, "fresh");
-  for (const state of ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "index.lock", "HEAD.lock"]) {
+  for (const state of ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "index.lock"]) {
     await rm(`${admin}/${state}`, { force: true });
   }
   copyIndex(index, `${admin}/index`);
   await rm(index, { force: true });
-  await moveOwnBranch(git, site, head.commit);
-  await git.run(["symbolic-ref", "HEAD", branch], {
-    cwd: worktree,
-    env: { GIT_DIR: admin, GIT_WORK_TREE: worktree },
-  });
+  await returnToBranch(git, site, head.commit);
   await writeBase(site, head);
   await forgetResolutions(site);
   dropAside(site);

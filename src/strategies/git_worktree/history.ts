@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from "node:fs";
+import { readBase } from "./base-record.ts";
+import type { Git, GitCall } from "./git.ts";
+import { inRepository } from "./repository.ts";
+import { type Site, privately } from "./site.ts";
+
+/** The commit that the worktree is at; null when a program left it at none. */
+export async function worktreeHead(git: Git, site: Site): Promise<string | null> {
+  const { exitCode, stdout } = await git.ask(["rev-parse", "-q", "--verify", "HEAD^{commit}"], {
+    cwd: "/",
+    env: { GIT_DIR: site.admin, GIT_WORK_TREE: site.worktree },
+    accept: [0, 1],
+  });
+  return exitCode === 0 ? stdout.toString("utf8").trim() : null;
+}
+
+/** The commit that the worktree is at, with what is being merged there; the first one where that is another history. */
+export async function parentsOf(git: Git, site: Site, call: GitCall): Promise<string[]> {
+  const { commit: first } = await readBase(site);
+  const at = (await worktreeHead(git, site)) ?? first;
+  const parents = [at === first || (await isAncestor(git, call, first, at)) ? at : first];
+  const merging = `${site.admin}/MERGE_HEAD`;
+  if (existsSync(merging)) parents.push(...readFileSync(merging, "latin1").trim().split("\n"));
+  return [...new Set(parents)];
+}
+
+/** Whether one commit is in the history of another. */
+export async function isAncestor(
+  git: Git,
+  call: GitCall,
+  older: string,
+  newer: string,
+): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", older, newer];
+  return (await git.ask(args, { ...call, accept: [0, 1] })).exitCode === 0;
+}
+
+/** The commit that the branch of the sandbox is at; that of the creation when the branch is gone. */
+export async function branchTip(git: Git, site: Site): Promise<string> {
+  const { commit, ref } = await readBase(site);
+  const call = { ...inRepository(site.repository), accept: [0, 1] };
+  const found = await git.ask(["rev-parse", "-q", "--verify", `${ref ?? "HEAD"}^{commit}`], call);
+  return found.exitCode === 0 ? found.stdout.toString("utf8").trim() : commit;
+}
+
+/**
+ * The commit that the merge of a commit has as its base: only against this one are the edits of a sandbox what a commit
+ * publishes. It is the one that the sandbox was made from, until its worktree takes newer ones of the branch in.
+ * `tree` is what the worktree holds.
+ */
+export async function editBase(git: Git, site: Site, tree?: string): Promise<string> {
+  const { commit: first } = await readBase(site);
+  const tip = await branchTip(git, site);
+  // Whatever a commit continues has the first one in its history.
+  if (tip === first) return first;
+  const call = privately(site, { index: `${site.admin}/index` });
+  const parents = await parentsOf(git, site, call);
+  const args = ["merge-base", tip, ...parents];
+  const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
+  const base = exitCode === 0 ? stdout.toString("utf8").trim() : first;
+  // Without edits nothing is published, also when the branch has gone back behind the first commit.
+  const isUnmoved = base !== first && parents.every((parent) => parent === first);
+  if (!isUnmoved || tree === undefined) return base;
+  return (await git.line(["rev-parse", `${first}^{tree}`], call)) === tree ? first : base;
+}
