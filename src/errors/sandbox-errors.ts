@@ -30,6 +30,8 @@ export interface CommitFailure {
   readonly reason?: string;
   /** The commit that a repository was at before, when that is what has to come back. */
   readonly revisionBefore?: string;
+  /** Every path that the commit is refused for, when it is for what they are. */
+  readonly paths?: readonly string[];
 }
 
 /** A commit failed. `originalRestored` says whether the real resource is as before. */

@@ -60,7 +60,12 @@ export function conflictError(
 export function refuseCommit(
   reason: string,
   message: string,
-  details: { readonly hint?: string; readonly cause?: unknown; readonly path?: RelativePath } = {},
+  details: {
+    readonly hint?: string;
+    readonly cause?: unknown;
+    readonly path?: RelativePath;
+    readonly paths?: readonly string[];
+  } = {},
 ): SandboxCommitError {
   return new SandboxCommitError(`${message}; nothing was published`, {
     operation: "commit",
@@ -69,6 +74,7 @@ export function refuseCommit(
       ...UNTOUCHED,
       failedPath: details.path === undefined ? null : displayPath(details.path),
       reason,
+      ...(details.paths !== undefined && { paths: details.paths }),
     },
     ...(details.cause !== undefined && { cause: details.cause }),
   });

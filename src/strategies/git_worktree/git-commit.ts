@@ -33,6 +33,7 @@ import { mergeWorktree } from "./merge-commit.ts";
 import { releaseLock, takeLock } from "./own-lock.ts";
 import { pin, unpin } from "./own-refs.ts";
 import { inRepository } from "./repository.ts";
+import { findIdleFilters, refuseUnfiltered } from "./repository-filters.ts";
 import type { Site } from "./site.ts";
 import { stageCheckout } from "./stage-checkout.ts";
 import { indexLock, switchIndex } from "./switch-index.ts";
@@ -70,6 +71,7 @@ export class GitCommit {
     const from = await requireTip(this.#git, site, ref);
     const name = nameOfPart(tx);
     const { exclude } = this.#settings;
+    const idle = await findIdleFilters(this.#git, site);
     try {
       const merged = await mergeWorktree(this.#host, this.#git, site, {
         tip: from,
@@ -77,6 +79,7 @@ export class GitCommit {
         exclude,
         options,
         hooks,
+        idle,
       });
       const stage = stageOf(site, tx);
       const { ulid } = tx;
@@ -89,6 +92,8 @@ export class GitCommit {
       const raw = await this.#difference(site, from, to);
       if (raw.length === 0)
         return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
+      const files = raw.flatMap(({ path, after }) => (after?.mode.startsWith("100") ? path : []));
+      await refuseUnfiltered(this.#git, site, idle, files, { index, isIndexOnly: true });
       const policy = { ...this.#settings.policy, ...options.policy };
       const lost = await stageCheckout(this.#git, site, raw, { name, stage, from, index, policy });
       await pin(site, pinOf(site, ulid), to);

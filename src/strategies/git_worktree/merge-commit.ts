@@ -10,6 +10,7 @@ import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
 import { isAncestor, parentsOf } from "./history.ts";
 import { recordWorktree } from "./record-worktree.ts";
+import { type IdleFilters, filesAmong, refuseUnfiltered } from "./repository-filters.ts";
 import { settledSides } from "./resolutions.ts";
 import { type Site, privately } from "./site.ts";
 import { writeCommit } from "./write-commit.ts";
@@ -35,21 +36,32 @@ export interface MergeRequest {
   readonly options: CommitOptions;
   /** Whether hooks may run where the user wants them; they do unless told. */
   readonly hooks?: boolean;
+  /** Filters that never run: their files are refused. */
+  readonly idle: IdleFilters;
 }
 
 /**
  * Records the worktree as a commit and merges it with the branch; nothing but objects is written. Null when there is
  * nothing to commit.
- * @throws SandboxConflictError (`SANDBOX_CONFLICT`) with the paths that both sides changed.
+ * @throws SandboxConflictError (`SANDBOX_CONFLICT`) with the paths that both sides changed; SandboxCommitError
+ *   (`SANDBOX_COMMIT`, reason `filter`) for files that a filter of the repository would have to convert.
  */
 export async function mergeWorktree(
   host: StrategyHost,
   git: Git,
   site: Site,
-  { tip, name, exclude, options, hooks = true }: MergeRequest,
+  { tip, name, exclude, options, hooks = true, idle }: MergeRequest,
 ): Promise<Merged | null> {
   const { signal } = options;
-  const how = { name, exclude, ...(signal && { signal }) };
+  // Before anything is stored: a secret would stay in the repository, though nothing referred to it.
+  const beforeStoring = (paths: readonly RelativePath[], index: string): Promise<void> =>
+    refuseUnfiltered(git, site, idle, filesAmong(site, paths), { index, isIndexOnly: false });
+  const how = {
+    name,
+    exclude,
+    ...(idle.size > 0 && { beforeStoring }),
+    ...(signal && { signal }),
+  };
   let recorded = await recordWorktree(git, site, how);
   const { index } = recorded;
   const call: GitCall = { ...privately(site, { index }), ...(signal && { signal }) };

@@ -28,6 +28,8 @@ export interface RecordOptions {
   /** Patterns of paths that stay in the sandbox. */
   readonly exclude: readonly string[];
   readonly signal?: AbortSignal;
+  /** Looks at the paths whose content is going to be stored, before any of it is; may throw. */
+  readonly beforeStoring?: (paths: readonly RelativePath[], index: string) => Promise<void>;
 }
 
 const MARKER = /^<{7} .*^={7}$.*^>{7} /ms;
@@ -53,6 +55,10 @@ export async function recordWorktree(
   const entries = splitZero(await git.run(["ls-files", "-s", "-z"], call));
   await refuseSubmoduleEdits(git, site, entries, name);
   await refuseUnresolved(site, entries);
+  if (options.beforeStoring !== undefined) {
+    // Else files would count as changed that somebody only touched.
+    await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
+  }
   const changed = parseRaw(
     await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], call),
   ).map(({ path }) => path);
@@ -60,6 +66,7 @@ export async function recordWorktree(
   for (const path of added) if (path.endsWith("/")) throw insideRepository(path.slice(0, -1));
   const paths = [...new Set([...changed, ...added])] as RelativePath[];
   const published = paths.filter((path) => isPublished(path, exclude));
+  await options.beforeStoring?.(published, index);
   if (published.length > 0) {
     await git.run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
       ...call,

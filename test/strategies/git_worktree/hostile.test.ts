@@ -52,6 +52,12 @@ test("no hook, filter, driver, monitor or setting of a hostile repository runs (
       `${theirs} -c filter.evil.process= -c filter.evil.clean= -c filter.evil.required=false -c commit.gpgSign=false commit -qam theirs
        touch -d 2001-01-01 .git/index; rm -f ${markers}/*`,
     );
+    // What the filter would convert is refused; the checkout has it for the other files still.
+    await expect(sandbox.commit()).rejects.toMatchObject({ data: { reason: "filter" } });
+    await sandbox.write(
+      ".gitattributes",
+      "* diff=evil merge=evil\nb.txt filter=evil\ntool filter=evil\n",
+    );
     await sandbox.commit({ message: "mine" });
     await sandbox.rollback();
     await sandbox.getPath();
