@@ -2,7 +2,13 @@ import { runTask } from "../../tree/threads/pool.ts";
 import type { UndoCheck } from "../../tree/publish/index.ts";
 import { rollbackError } from "../../tree/strategy/commit-errors.ts";
 import { type RelativePath, displayPath, isWithin } from "../../model/byte-path.ts";
-import { dirtyPaths, operationInProgress, overlapping, stagedPaths } from "./checkout-state.ts";
+import {
+  dirtyPaths,
+  operationInProgress,
+  overlapping,
+  readFlags,
+  stagedPaths,
+} from "./checkout-state.ts";
 import type { GitRecord } from "./commit-record.ts";
 import { conflictError, refuseCommit, refuseUndo } from "./failures.ts";
 import { type RawChange, splitZero } from "./git-output.ts";
@@ -110,10 +116,28 @@ export async function verifyAfter(
     const paths = staged.map(({ path }) => displayPath(path));
     throw refuseUndo(place, `Somebody staged changes of ${paths.join(", ")}`, paths);
   }
+  await refuseAppeared(git, site, record, raw);
   const check = await checkFiles(git, site, record, raw);
   if (check.status === "undoDataMissing") throw rollbackError("undoDataMissing", place, [], stage);
   if (check.status === "foreignEdits")
     throw rollbackError("foreignEdits", place, check.paths.map(displayPath), stage);
+}
+
+/** Files that were left out of the checkout are not in the undo data: once they are there, they cannot be taken back. */
+async function refuseAppeared(
+  git: Git,
+  site: OpenSite,
+  { skipped = [] }: GitRecord,
+  raw: readonly RawChange[],
+): Promise<void> {
+  const left = new Set<string>(skipped);
+  const made = raw.filter(({ path, after }) => after !== null && left.has(path));
+  if (made.length === 0) return;
+  const flags = await readFlags(git, site, made);
+  const appeared = made.filter(({ path }) => !flags.skipped.has(path));
+  if (appeared.length === 0) return;
+  const paths = appeared.map(({ path }) => displayPath(path));
+  throw refuseUndo(site.place, `Somebody checked ${paths.join(", ")} out since`, paths);
 }
 
 /** Files that git wrote anew with what was committed, as it does when branches are switched, are nobody's edits. */

@@ -15,6 +15,8 @@ export interface GitRecord extends CommitRecord {
   readonly to: string;
   /** The sandbox's own commit. */
   readonly commit: string;
+  /** Paths (latin1) that the checkout leaves out (sparse checkout). */
+  readonly skipped?: readonly string[];
 }
 
 /** The folder of staged files, later of undo data. */

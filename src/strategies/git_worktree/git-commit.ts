@@ -95,15 +95,17 @@ export class GitCommit {
       const files = raw.flatMap(({ path, after }) => (after?.mode.startsWith("100") ? path : []));
       await refuseUnfiltered(this.#git, site, idle, files, { index, isIndexOnly: true });
       const policy = { ...this.#settings.policy, ...options.policy };
-      const lost = await stageCheckout(this.#git, site, raw, { name, stage, from, index, policy });
+      const where = { name, stage, from, index, policy };
+      const { losses, skipped } = await stageCheckout(this.#git, site, raw, where);
       await pin(site, pinOf(site, ulid), to);
       // git syncs neither objects of its own accord.
       withRoot(toBytePath(site.repository.commonDirectory), syncfs);
       const warnings = [
         ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
-        ...lost.map((path) => `${displayPath(path)} could not keep its owner or attributes`),
+        ...losses.map((path) => `${displayPath(path)} could not keep its owner or attributes`),
       ];
-      return asJson({ ...common, ...pathLists(raw), noop: false, to, commit, warnings });
+      const made = { ...pathLists(raw), noop: false, to, commit, warnings };
+      return asJson({ ...common, ...made, ...(skipped.length > 0 && { skipped }) });
     } finally {
       await rm(`${site.folder}/${name}.index`, { force: true });
     }
@@ -237,11 +239,11 @@ export class GitCommit {
     record: GitRecord,
     way: { readonly from: string; readonly to: string },
   ): Promise<string[]> {
-    const { ref, message } = record;
+    const { ref, message, skipped = [] } = record;
     const name = nameOfPart(tx);
     const isBack = way.to === record.from;
     const raw = await this.#difference(site, way.from, way.to);
-    const left = await switchIndex(this.#git, site, { ...way, raw, name });
+    const left = await switchIndex(this.#git, site, { ...way, raw, name, skipped });
     if (left === null) throw stopped(record, "the index is locked by somebody else");
     const text = isBack ? "cofferdam: undo" : `cofferdam: ${message ?? "commit"}`;
     const outcome = await switchRef(this.#git, site, { ...way, ref, name, message: text });

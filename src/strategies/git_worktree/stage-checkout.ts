@@ -6,6 +6,7 @@ import {
   displayPath,
   toBytePath,
 } from "../../model/byte-path.ts";
+import { lookUpReal } from "../../tree/conflicts.ts";
 import { checkDatabases } from "../../tree/guard/databases.ts";
 import { applyPolicy } from "../../tree/publish-policy.ts";
 import { runTask } from "../../tree/threads/pool.ts";
@@ -14,6 +15,7 @@ import { conflictError, refuseCommit } from "./failures.ts";
 import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type Site, privately } from "./site.ts";
+import { outsideCheckout } from "./sparse-checkout.ts";
 import { checkoutChanges } from "./tree-changes.ts";
 
 /** What is staged, and where. */
@@ -28,9 +30,17 @@ export interface CheckoutStage {
   readonly policy: PublishPolicy;
 }
 
+/** What became of the changes. */
+export interface StagedCheckout {
+  /** Paths that could not keep an owner or attribute. */
+  readonly losses: readonly RelativePath[];
+  /** Paths that the user's checkout leaves out: they are committed, and their files do not appear. */
+  readonly skipped: readonly RelativePath[];
+}
+
 /**
  * Checks the changed files out beside the checkout, refuses what is in their way there, and stages them for the tree
- * engine. The checkout and its index are only looked at. Gives the paths that could not keep an owner or attribute.
+ * engine. The checkout and its index are only looked at.
  * @throws SandboxConflictError (`SANDBOX_CONFLICT`) that names every edit in the way.
  */
 export async function stageCheckout(
@@ -38,15 +48,20 @@ export async function stageCheckout(
   site: Site,
   raw: readonly RawChange[],
   { name, stage, from, index, policy }: CheckoutStage,
-): Promise<readonly RelativePath[]> {
+): Promise<StagedCheckout> {
   const { place } = site;
   for (const { path, before, after } of raw) {
     if (before?.mode !== SUBMODULE && after?.mode !== SUBMODULE) continue;
     throw refuseCommit("submodule", `${displayPath(path)} is a submodule`, { path });
   }
-  const { skipped } = await readFlags(git, site, raw);
-  const present = raw.filter(({ path }) => !skipped.has(path));
   const files = `${site.folder}/${name}.files`;
+  const { skipped: known } = await readFlags(git, site, raw);
+  const added = raw.flatMap(({ path, before }) => (before === null ? [path] : []));
+  const outside = await outsideCheckout(git, site, added, files);
+  // Somebody's own file is in the way there as it is everywhere.
+  const free = [...outside].filter((path) => lookUpReal(place.root, path).real === null);
+  const skipped = new Set([...known, ...free]);
+  const present = raw.filter(({ path }) => !skipped.has(path));
   try {
     await mkdir(files, { mode: 0o700 });
     const wanted = present.flatMap(({ path, after }) => (after === null ? [] : [path]));
@@ -70,7 +85,7 @@ export async function stageCheckout(
       stage,
       changes,
     });
-    return losses.map(({ path }) => path);
+    return { losses: losses.map(({ path }) => path), skipped: [...skipped] };
   } finally {
     await rm(files, { recursive: true, force: true });
   }

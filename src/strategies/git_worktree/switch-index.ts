@@ -25,6 +25,8 @@ export interface IndexSwitch {
   readonly raw: readonly RawChange[];
   /** Name for private files and for the lock. */
   readonly name: string;
+  /** Paths (latin1) that the checkout leaves out: new entries of theirs say so. */
+  readonly skipped: readonly string[];
 }
 
 /**
@@ -35,7 +37,7 @@ export interface IndexSwitch {
 export async function switchIndex(
   git: Git,
   site: Site,
-  { from, to, raw, name }: IndexSwitch,
+  { from, to, raw, name, skipped }: IndexSwitch,
 ): Promise<readonly RelativePath[] | null> {
   const lock = indexLock(site, name);
   const isOther = new Set(await stagedPaths(git, site, to));
@@ -48,7 +50,7 @@ export async function switchIndex(
   const wanted = raw.filter(({ path }) => isOther.has(path) && !isForeign.has(path));
   const draft = `${site.folder}/${name}.switch.index`;
   try {
-    await write(git, site, draft, wanted);
+    await write(git, site, draft, wanted, new Set(skipped));
     publishLock(lock, readFileSync(draft), statSync(draft, { bigint: true }).mtimeNs);
   } finally {
     rmSync(draft, { force: true });
@@ -62,6 +64,7 @@ async function write(
   site: Site,
   draft: string,
   wanted: readonly RawChange[],
+  skipped: ReadonlySet<string>,
 ): Promise<void> {
   const { repository } = site;
   // Git may look at files again when it writes an index, with filters: never with those of the repository.
@@ -81,11 +84,13 @@ async function write(
     ...call,
     input: joinZero([...removals, ...entries]),
   });
-  for (const [flag, paths] of [
-    ["--skip-worktree", flags.skipped],
-    ["--assume-unchanged", flags.assumed],
+  const isSkipped = ({ path, before }: RawChange): boolean =>
+    before === null ? skipped.has(path) : flags.skipped.has(path);
+  for (const [flag, isFlagged] of [
+    ["--skip-worktree", isSkipped],
+    ["--assume-unchanged", ({ path }: RawChange) => flags.assumed.has(path)],
   ] as const) {
-    const again = wanted.filter(({ path, after }) => after !== null && paths.has(path));
+    const again = wanted.filter((change) => change.after !== null && isFlagged(change));
     if (again.length === 0) continue;
     const input = joinZero(again.map(({ path }) => path));
     await git.run(["update-index", "-z", flag, "--stdin"], { ...call, input });
