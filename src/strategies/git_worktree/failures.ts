@@ -80,6 +80,14 @@ export function refuseCommit(
   });
 }
 
+/** Refuses a message without a word in it, as git does. */
+export function requireMessage(message: string | undefined): void {
+  if (message === undefined || message.trim() !== "") return;
+  throw refuseCommit("message", "The message of the commit is empty", {
+    hint: "Say what the commit does, or give no message at all to have one made.",
+  });
+}
+
 /** Refuses an undo because somebody moved what it would take back; nothing was changed. */
 export function refuseUndo(
   place: OpenPlace,

@@ -26,7 +26,7 @@ import {
   recordOfPart,
   stageOf,
 } from "./commit-record.ts";
-import { conflictError } from "./failures.ts";
+import { conflictError, requireMessage } from "./failures.ts";
 import { type RawChange, parseRaw } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { mergeWorktree } from "./merge-commit.ts";
@@ -67,6 +67,7 @@ export class GitCommit {
     options: CommitOptions,
     hooks = true,
   ): Promise<Json> {
+    requireMessage(options.message);
     const { ref } = await readBase(site);
     const from = await requireTip(this.#git, site, ref);
     const name = nameOfPart(tx);

@@ -4,7 +4,7 @@ import type { CommitOptions } from "../../contract/strategy.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { readBase } from "./base-record.ts";
 import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
-import { conflictError } from "./failures.ts";
+import { conflictError, requireMessage } from "./failures.ts";
 import { splitZero } from "./git-output.ts";
 import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
@@ -76,6 +76,7 @@ export async function mergeWorktree(
     await runPreCommit(git, site, { index, name });
     recorded = await recordWorktree(git, site, how);
     message = await runCommitMessage(git, site, { index, name }, message);
+    requireMessage(message);
   }
   const { left, tree } = recorded;
   const write = (ofTree: string, of: readonly string[]): Promise<string> =>
