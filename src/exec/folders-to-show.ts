@@ -2,15 +2,25 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ShownPlace } from "../contract/enclosed-command.ts";
 import type { ShownFolder } from "./shown-sandbox.ts";
+import { type SeenWorktree, seenWorktree } from "./submodule-links.ts";
 
 /** Where surroundings show a repository whose own place a worktree has: always the same, so that it leaves one trace at most. */
 const REPOSITORIES = "/run/cofferdam";
 
+/** What surroundings of a command have to show. */
+export interface FoldersToShow {
+  /** Outer places first. */
+  readonly folders: readonly ShownPlace[];
+  /** Worktrees whose repositories are seen at another place than they lie. */
+  readonly worktrees: readonly SeenWorktree[];
+}
+
 /**
- * What surroundings of a command have to show, outer places first. A worktree at the place of its own repository hides
+ * What surroundings of a command have to show. A worktree at the place of its own repository hides
  * it: the repository is shown elsewhere, and the worktree is told where, by a file in the folder of the run.
  */
-export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string): ShownPlace[] {
+export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string): FoldersToShow {
+  const worktrees: SeenWorktree[] = [];
   const places = sandboxes.flatMap(({ location, workspace, worktree }, index) => {
     const own = { location, workspace };
     if (worktree === undefined) return [own];
@@ -18,7 +28,9 @@ export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string)
     const shownAt = join(REPOSITORIES, `git-${index}`);
     const text = join(folder, `git-${index}.txt`);
     writeFileSync(text, `gitdir: ${shownAt}/worktrees/${worktree}\n`);
+    worktrees.push(seenWorktree({ location, workspace, worktree }, shownAt));
     return [own, { location: shownAt, workspace: git }, { location: git, workspace: text }];
   });
-  return places.toSorted((a, b) => a.location.length - b.location.length);
+  const folders = places.toSorted((a, b) => a.location.length - b.location.length);
+  return { folders, worktrees };
 }

@@ -4,6 +4,7 @@ import { inspectForView } from "./machine.ts";
 import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
 import { type Command, type CommandEnd, runEnclosed, runPlainly } from "./run-command.ts";
 import type { ShownFolder, ShownSandbox } from "./shown-sandbox.ts";
+import { withSubmodules } from "./submodule-links.ts";
 import { type View, planView } from "./view.ts";
 
 /** What a command is to see. */
@@ -35,7 +36,9 @@ export async function runInView(command: Command, options: ViewOptions): Promise
   const view = planView(request);
   makePlaces(options.folder, view);
   const { isRoot } = request;
-  const end = await runEnclosed(command, { view, isRoot, network, descriptor });
+  const end = await withSubmodules(view.worktrees, () =>
+    runEnclosed(command, { view, isRoot, network, descriptor }),
+  );
   return { ...end, outside: outside === "allow" ? null : listOutside(view.layers) };
 }
 

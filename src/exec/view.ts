@@ -3,6 +3,7 @@ import { Copies, bindAt } from "./copies.ts";
 import { type Step, bindsAtOnce, mountsAtOnce } from "./mounts-at-once.ts";
 import type { Outside, ThrowAwayLayer } from "./outside.ts";
 import type { ShownSandbox } from "./shown-sandbox.ts";
+import { type SeenWorktree, seenWorktree } from "./submodule-links.ts";
 
 /** A mount of the machine. */
 export interface RealMount {
@@ -43,6 +44,8 @@ export interface View {
   readonly files: ReadonlyMap<string, string>;
   /** Links to make first, with what they lead to. */
   readonly links: ReadonlyMap<string, string>;
+  /** Worktrees whose repositories are seen at another place than they lie. */
+  readonly worktrees: readonly SeenWorktree[];
 }
 
 /** File systems of the kernel itself: shown as they are. */
@@ -66,7 +69,8 @@ function planOpenView(request: ViewRequest): View {
     ["processes", "/proc"],
     ...network(request),
   ];
-  return { steps, layers: [], files: repositories.files(), links: copies.links() };
+  const { worktrees } = repositories;
+  return { steps, layers: [], files: repositories.files(), links: copies.links(), worktrees };
 }
 
 /** A root of its own. */
@@ -114,7 +118,8 @@ class ClosedView {
       [tables.mounts, atOnce.text],
       [tables.sockets, bindsAtOnce(listening.map((path) => [path, this.#at(path)]))],
     ]);
-    return { steps: all, layers: this.#layers, files, links: copies.links() };
+    const { worktrees } = repositories;
+    return { steps: all, layers: this.#layers, files, links: copies.links(), worktrees };
   }
 
   /** Every file system below a layer of its own. */
@@ -186,15 +191,21 @@ class Repositories {
   readonly #folder: string;
   readonly #hidden: readonly { readonly git: string; readonly at: string; readonly text: string }[];
   readonly #texts: string;
+  /** Where they and their worktrees lie and are seen. */
+  readonly worktrees: readonly SeenWorktree[];
 
   constructor({ sandboxes, folder }: ViewRequest, shownIn: string) {
     this.#folder = shownIn;
     this.#texts = folder;
-    this.#hidden = sandboxes.flatMap((sandbox, index) => {
+    const found = sandboxes.flatMap((sandbox, index) => {
       if (!("worktree" in sandbox) || sandbox.worktree === undefined) return [];
-      const at = this.#place(index);
-      const text = `gitdir: ${at}/worktrees/${sandbox.worktree}\n`;
-      return [{ git: join(sandbox.location, ".git"), at, text }];
+      const { location, workspace, worktree } = sandbox;
+      return [{ location, workspace, worktree, at: this.#place(index) }];
+    });
+    this.worktrees = found.map((one) => seenWorktree(one, one.at));
+    this.#hidden = found.map(({ location, worktree, at }) => {
+      const text = `gitdir: ${at}/worktrees/${worktree}\n`;
+      return { git: join(location, ".git"), at, text };
     });
   }
 

@@ -4,6 +4,7 @@ import { type Command, type CommandStream, ViewError } from "../../exec/run-comm
 import { runInView, runInWorkspaces } from "../../exec/run-in-view.ts";
 import { foldersToShow } from "../../exec/folders-to-show.ts";
 import type { ShownSandbox } from "../../exec/shown-sandbox.ts";
+import { withSubmodules } from "../../exec/submodule-links.ts";
 import { listAreas } from "../../journal/area-list.ts";
 import type { PlanRun } from "../../journal/plan-runs.ts";
 import { SandboxStateError } from "../../errors/index.ts";
@@ -267,8 +268,10 @@ async function runSurrounded(
   const shown = members.flatMap((one) =>
     one.shown !== null && "workspace" in one.shown ? one.shown : [],
   );
-  const folders = foldersToShow(shown, run.folder);
-  const end = await runInSurroundings(enclosing, argv, options, folders);
+  const { folders, worktrees } = foldersToShow(shown, run.folder);
+  const end = await withSubmodules(worktrees, () =>
+    runInSurroundings(enclosing, argv, options, folders),
+  );
   return {
     ...end,
     fixed: [],

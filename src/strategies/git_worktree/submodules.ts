@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { SandboxCommitError } from "../../errors/index.ts";
 import { type RelativePath, displayPath, isTextPath } from "../../model/byte-path.ts";
 import { copyIndex } from "./copy-index.ts";
@@ -76,7 +76,7 @@ async function isUntouched(
   if (found.length === 0) return true;
   const folder = bytes.toString("utf8");
   const isPlain = isTextPath(path as RelativePath) && lstatSync(folder).isDirectory();
-  const gitDirectory = isPlain ? repositoryOf(folder, around) : null;
+  const gitDirectory = isPlain ? repositoryOf(folder, around, site) : null;
   if (gitDirectory === null) return false;
   const index = `${site.folder}/${name}.submodule-index`;
   try {
@@ -109,8 +109,9 @@ async function isAt(
   commit: string,
 ): Promise<boolean> {
   const head = await git.line(["rev-parse", "-q", "--verify", "HEAD"], {
-    cwd: "/",
-    env: { GIT_DIR: gitDirectory },
+    ...call,
+    // It names a place of the files that may be another one, or none.
+    env: { ...call.env, GIT_DIR: gitDirectory },
   });
   if (head !== commit) return false;
   const quiet = ["--quiet", "--ignore-submodules=all"];
@@ -121,14 +122,20 @@ async function isAt(
   return staged.exitCode === 0 && edited.exitCode === 0 && added.length === 0;
 }
 
-/** Where the repository of a submodule lies, if it lies where git keeps those of this very checkout; else null. */
-function repositoryOf(folder: string, { gitDirectory }: Around): string | null {
+/**
+ * Where the repository of a submodule lies, if it lies where git keeps those of this very checkout; else null. A command
+ * may have seen the git directory of the worktree at another place: its name is that of no other.
+ */
+function repositoryOf(folder: string, { gitDirectory }: Around, { admin }: Site): string | null {
   const link = `${folder}/.git`;
   try {
     if (!lstatSync(link).isFile()) return null;
     const [, target] = /^gitdir: (.+)\n$/.exec(readFileSync(link, "utf8")) ?? [];
     if (target === undefined) return null;
-    const found = realpathSync(resolve(dirname(link), target));
+    const place = `/worktrees/${basename(admin)}/`;
+    const at = target.indexOf(place);
+    const inside = at < 0 ? target : `${admin}/${target.slice(at + place.length)}`;
+    const found = realpathSync(resolve(dirname(link), inside));
     return found.startsWith(`${realpathSync(gitDirectory)}/modules/`) ? found : null;
   } catch (thrown) {
     if (isMissing(thrown)) return null;

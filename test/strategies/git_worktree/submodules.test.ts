@@ -32,6 +32,21 @@ test("submodules that a program checked out in the worktree do not stand in the 
   expect(shell(root, "cat a.txt lib/l; git status --porcelain")).toBe("edited\nl\n");
 });
 
+test("submodules that a running or killed command filled, for which all lies elsewhere, are no hindrance", async () => {
+  await using bench = await openNested();
+  const { worktree } = bench;
+  const seen = `"$modules/lib/modules/deep/inner/config" "$modules/lib/config"`;
+  shell(
+    worktree,
+    `modules=$(git rev-parse --git-dir)/modules; for config in ${seen}; do
+       git config -f "$config" core.worktree ../../../../../../gone/of-the-view; done
+     sed -i 's|^gitdir: .*/worktrees/|gitdir: ../../gone/git-0/worktrees/|' lib/.git lib/deep/inner/.git`,
+  );
+  expect((await bench.sandbox.diff()).changes).toMatchObject([{ path: "a.txt" }]);
+  shell(worktree, "echo edit >> lib/deep/inner/l");
+  await expect(bench.sandbox.commit()).rejects.toMatchObject({ data: { reason: "submodule" } });
+});
+
 test.each([
   ["an edit", "echo edit >> lib/l"],
   ["a staged edit", "echo edit >> lib/l; git -C lib add l; echo l > lib/l"],
