@@ -9,6 +9,7 @@ import { copyTree } from "../../tree/copy-tree.ts";
 import { removeFolder } from "../../tree/remove-folders.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { readBase, writeBase } from "./base-record.ts";
+import { commitOfIndex } from "./commit-of-index.ts";
 import { copyIndex } from "./copy-index.ts";
 import type { Git } from "./git.ts";
 import { worktreeHead } from "./history.ts";
@@ -40,8 +41,7 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
   try {
     await copyFiles(worktreePath(site), `${building}/tree`);
     copyIndex(`${site.admin}/index`, `${building}/index`);
-    const merging = `${site.admin}/MERGE_HEAD`;
-    if (existsSync(merging)) await copyFile(merging, `${building}/MERGE_HEAD`);
+    const merging = await copyMergeHead(site.admin, building);
     const call = inRepository(site.repository);
     // A program may have left the branch: a commit continues what the worktree is at.
     const head =
@@ -49,7 +49,9 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
       (await git.line(["rev-parse", "--verify", site.branch], call));
     const kept: Kept = { base: await readBase(site), head };
     await writeFile(`${building}/kept.json`, JSON.stringify(kept), { mode: 0o600 });
-    await pin(site, pinOf(site, id), head);
+    const commits = [head, kept.base.commit, ...merging];
+    const all = await commitOfIndex(git, site, `${building}/index`, commits);
+    await pin(site, pinOf(site, id), all);
     withRoot(toBytePath(building), syncfs);
     await rename(building, folderOf(site, id));
     await syncFolder(site.folder);
@@ -109,9 +111,18 @@ async function copyFiles(source: BytePath, target: string): Promise<void> {
 async function copyState(site: Site, id: string, from: Site = site): Promise<void> {
   await rm(`${site.admin}/index.lock`, { force: true });
   copyIndex(`${folderOf(from, id)}/index`, `${site.admin}/index`);
-  const merging = `${folderOf(from, id)}/MERGE_HEAD`;
-  if (existsSync(merging)) await copyFile(merging, `${site.admin}/MERGE_HEAD`);
-  else await rm(`${site.admin}/MERGE_HEAD`, { force: true });
+  await copyMergeHead(folderOf(from, id), site.admin);
+}
+
+/** Copies what is being merged, or that nothing is, and gives the commits. */
+async function copyMergeHead(from: string, to: string): Promise<readonly string[]> {
+  const [source, target] = [`${from}/MERGE_HEAD`, `${to}/MERGE_HEAD`];
+  if (!existsSync(source)) {
+    await rm(target, { force: true });
+    return [];
+  }
+  await copyFile(source, target);
+  return (await readFile(target, "latin1")).trim().split("\n");
 }
 
 /** The files are others than those that the index was written for; git would read every one of them again. */

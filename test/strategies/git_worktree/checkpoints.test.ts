@@ -120,3 +120,46 @@ test("a plan of a repository and a directory is kept, restored, committed and un
   await plan.cleanup();
   await coffer.close();
 });
+
+const AS_T = "-c user.name=t -c user.email=t@t.invalid";
+const GC = "git reflog expire --expire=now --all; git gc -q --prune=now";
+
+test.each([
+  ["staged edits", "echo staged > b.txt; echo new > new.txt; git add -A; echo later > b.txt"],
+  [
+    "paths without content",
+    "echo new > new.txt; git add -N new.txt; echo s > b.txt; git add b.txt",
+  ],
+  [
+    "an unfinished merge of lost commits",
+    `echo ours > b.txt; git ${AS_T} commit -qam ours; git checkout -q --detach HEAD^
+     echo theirs > b.txt; rm tool; git ${AS_T} commit -qam theirs; theirs=$(git rev-parse HEAD)
+     git checkout -q -; git ${AS_T} merge -q $theirs || true; echo more > a.txt; git add a.txt`,
+  ],
+])("a checkpoint keeps %s from being collected as garbage", async (_name, edits) => {
+  const checkout = makeCheckout();
+  await using bench = await openGit(checkout);
+  const plan = await bench.coffer.plan(bench.ref.planId);
+  const worktree = await bench.sandbox.getPath();
+  const pins = git(checkout.root, "for-each-ref", "refs/cofferdam");
+  shell(worktree, edits);
+  const look = (folder: string): string =>
+    shell(
+      folder,
+      "git status --porcelain=v2; git ls-files -s | cut -d' ' -f2 | git cat-file --batch",
+    );
+  const before = look(worktree);
+  await plan.checkpoint("dropped");
+  await plan.deleteCheckpoint("dropped");
+  expect(git(checkout.root, "for-each-ref", "refs/cofferdam")).toBe(pins);
+  await plan.checkpoint("kept");
+  shell(worktree, "git reset -q --hard; git reset -q --hard main");
+  shell(checkout.root, GC);
+  const fork = await plan.fork("forked", { from: "kept" });
+  expect(look(await fork.sandbox(bench.ref.resourceId).getPath())).toBe(before);
+  await fork.cleanup({ force: true });
+  await plan.restoreCheckpoint("kept");
+  expect(look(worktree)).toBe(before);
+  shell(worktree, "echo resolved > b.txt");
+  expect((await bench.sandbox.diff()).changes.length).toBeGreaterThan(0);
+});
