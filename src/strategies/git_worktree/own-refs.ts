@@ -6,8 +6,8 @@ import { removeIfEmpty } from "./remove-if-empty.ts";
 import { inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
-/** Refs in these folders are nobody's but ours. */
-const FOLDERS = ["refs/heads/cofferdam", "refs/cofferdam"];
+/** Refs in this folder are nobody's but ours. */
+const FOLDER = "refs/cofferdam";
 
 /**
  * Keeps a commit from being collected as garbage, durably. Names of our own need no lock of git, and a killed git would
@@ -61,10 +61,7 @@ export async function removeOwnRefs(git: Git, site: Site): Promise<void> {
       input,
     });
   }
-  for (const folder of FOLDERS) {
-    removeIfEmpty(`${commonDirectory}/${folder}`);
-    removeIfEmpty(`${commonDirectory}/logs/${folder}`);
-  }
+  for (const folder of [FOLDER, `logs/${FOLDER}`]) removeIfEmpty(`${commonDirectory}/${folder}`);
 }
 
 async function listed(git: Git, { branch, pins, repository }: Site): Promise<string[]> {

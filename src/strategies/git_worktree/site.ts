@@ -36,7 +36,8 @@ export function siteOf(place: SandboxPlace, repository: Repository): Site {
     folder,
     worktree: `${folder}/${name}`,
     admin: `${repository.commonDirectory}/worktrees/${name}`,
-    branch: `refs/heads/cofferdam/${place.sandboxId}`,
+    // Not in a folder of ours: somebody may have a branch of that name.
+    branch: `refs/heads/${name}`,
     pins: `refs/cofferdam/${place.sandboxId}`,
     privateGit: `${folder}/git`,
   };

@@ -123,7 +123,7 @@ const FACTS = [
   ["status", "git status --porcelain=v2 --untracked-files=all"],
   [
     "refs",
-    'git for-each-ref --format="%(refname) %(objecttype)" | grep -v "^refs/\\(heads/\\)\\?cofferdam/"',
+    'git for-each-ref --format="%(refname) %(objecttype)" | grep -v "^refs/\\(heads/cofferdam-\\|cofferdam/\\)"',
   ],
   ["stashes", "git stash list"],
   ["objects", "git fsck --strict --no-dangling --no-progress"],

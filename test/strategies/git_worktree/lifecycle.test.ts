@@ -26,7 +26,7 @@ test("leaves checkout, index, stash, branch and hooks as they were when a sandbo
   expect(existsSync(marker)).toBe(false);
   expect(git(worktree, "rev-parse", "HEAD")).toBe(git(root, "rev-parse", "main"));
   expect(git(worktree, "status", "--porcelain")).toBe("");
-  expect(git(worktree, "symbolic-ref", "HEAD")).toMatch(/^refs\/heads\/cofferdam\/[0-9a-z]{26}$/);
+  expect(git(worktree, "symbolic-ref", "HEAD")).toMatch(/^refs\/heads\/cofferdam-[0-9a-z]{26}$/);
 });
 
 test("keeps two plans on one repository apart (R45)", async () => {

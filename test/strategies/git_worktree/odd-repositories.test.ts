@@ -5,7 +5,7 @@ import { SandboxCommitError, SandboxCreationError } from "../../../src/index.ts"
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { shell } from "../shell.ts";
-import { type Checkout, EDITS, filesOf, git, makeCheckout, openGit } from "./checkout.ts";
+import { type Checkout, EDITS, filesOf, git, knownOf, makeCheckout, openGit } from "./checkout.ts";
 
 const BRANCH = { initialise: undefined, arrange: ":", root: "real" };
 
@@ -191,3 +191,18 @@ test.each([
     await expect(attempt).rejects.toMatchObject({ data: { stage, residue: [] } });
   },
 );
+
+test("a branch with our name, or in a folder of it, is no hindrance, and stays as it is", async () => {
+  for (const name of ["cofferdam", "cofferdam/mine"]) {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    git(root, "branch", name);
+    const before = knownOf(root);
+    const bench = await openGit(checkout);
+    await bench.sandbox.write("a.txt", "edited\n");
+    await bench.sandbox.commit({ message: "ours" });
+    await bench.sandbox.rollback();
+    await bench[Symbol.asyncDispose]();
+    expect(knownOf(root)).toBe(before);
+  }
+});
