@@ -87,6 +87,7 @@ while [ "$1" != run ]; do
   [ -n "$able" ] || printf 'able\\0' >&3
   able=yes
 done
+if [ ! -d "$2" ]; then printf 'nowhere\\0' >&3; exit 1; fi
 cd -- "$2"
 program=$3
 shift 3

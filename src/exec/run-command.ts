@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
-import { PlatformUnsupportedError } from "../errors/index.ts";
+import { PlatformUnsupportedError, SandboxPathError } from "../errors/index.ts";
 import { ENTER_SCRIPT, WITHOUT_CAPABILITIES } from "./enter-script.ts";
 import type { View } from "./view.ts";
 
@@ -87,6 +87,7 @@ export async function runEnclosed(command: Command, enclosure: Enclosure): Promi
   }
   const notes = textOf(status).split("\0");
   if (!notes.includes("ready")) {
+    if (notes.includes("nowhere")) throw nowhere(command.cwd);
     const reason = textOf(complaints).trim() || "it ended early";
     throw notes.includes("able") ? unbuilt(reason) : new ViewError(reason);
   }
@@ -108,6 +109,16 @@ function unbuilt(reason: string): PlatformUnsupportedError {
     data: { what: "view of a command", reason },
     operation: "run",
     hint: "The command was not started. Try again; outside: allow needs the fewest mounts.",
+  });
+}
+
+/** The error for a command that was to start in a folder which its view does not have. */
+export function nowhere(folder: string): SandboxPathError {
+  const message = `The command cannot start in ${folder}: the sandbox has no such folder`;
+  return new SandboxPathError(message, {
+    data: { path: folder, reason: "missing" },
+    operation: "run",
+    hint: "Start it from a folder that the sandbox has. A git worktree has what is committed, without untracked folders, and a plan may have removed it.",
   });
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { join, relative } from "node:path";
 import { inspectForView } from "./machine.ts";
 import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
-import { type Command, type CommandEnd, runEnclosed, runPlainly } from "./run-command.ts";
+import { type Command, type CommandEnd, nowhere, runEnclosed, runPlainly } from "./run-command.ts";
 import type { ShownFolder, ShownSandbox } from "./shown-sandbox.ts";
 import { withSubmodules } from "./submodule-links.ts";
 import { type View, planView } from "./view.ts";
@@ -43,11 +43,13 @@ export async function runInView(command: Command, options: ViewOptions): Promise
 }
 
 /** Runs a command in the workspaces themselves: where the view would have had its working directory, as far as it can be. */
-export function runInWorkspaces(
+export async function runInWorkspaces(
   command: Command,
   workspaces: readonly ShownFolder[],
 ): Promise<CommandEnd> {
-  return runPlainly({ ...command, cwd: placeOf(command.cwd, workspaces) });
+  const cwd = placeOf(command.cwd, workspaces);
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) throw nowhere(command.cwd);
+  return runPlainly({ ...command, cwd });
 }
 
 function makePlaces(folder: string, view: View): void {

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { PlanBusyError } from "../../src/index.ts";
+import { tempFolder } from "../support/temp.ts";
 import { type ExecSite, openExecSite } from "./site.ts";
 
 /** Starts a command that lasts until a file appears in the sandbox's temporary place. */
@@ -62,11 +63,16 @@ it("where no namespace can be had the command runs in the workspace, and that is
   expect(warnings).toHaveLength(1);
   const workspace = await plan.sandbox("project").getPath();
   expect(ran.stdout).toBe(`${workspace}\n`);
+  const elsewhere = runArgv(["/bin/pwd"], { env, onUnenclosed, cwd: join(project, "later") });
+  await expect(elsewhere).rejects.toMatchObject({ code: "SANDBOX_PATH" });
 });
 
 it("a view that cannot be built although the machine can is an error, and no command runs", async () => {
-  const { project, plan, run } = await openExecSite();
-  const failing = run("echo new > a.txt", { cwd: join(project, "nowhere") });
+  const { plan, run } = await openExecSite();
+  const programs = tempFolder();
+  symlinkSync("/bin/false", join(programs, "pivot_root"));
+  const env = { ...process.env, PATH: `${programs}:${process.env["PATH"]}` };
+  const failing = run("echo new > a.txt", { env });
   await expect(failing).rejects.toMatchObject({ code: "PLATFORM_UNSUPPORTED" });
   expect((await plan.diff()).isEmpty).toBe(true);
   expect((await run("true")).exitCode).toBe(0);

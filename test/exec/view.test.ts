@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { type Server, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { Plan, PlanResource } from "../../src/index.ts";
+import { type Plan, type PlanResource, SandboxPathError } from "../../src/index.ts";
 import { tempFolder } from "../support/temp.ts";
 import { isRunning, openExecSite } from "./site.ts";
 
@@ -171,6 +171,19 @@ it("a git worktree works at the place of its own repository, and its commits rea
   expect(readFileSync(join(project, "a.txt"), "utf8")).toBe("old\n");
   expect((await plan.commit()).outcome).toBe("committed");
   expect(readFileSync(join(project, "a.txt"), "utf8")).toBe("new\n");
+});
+
+it("a command that would start in a folder which the sandbox lacks is refused, and told so", async () => {
+  const { project, run } = await openExecSite();
+  mkdirSync(join(project, "folder"));
+  const cwd = join(project, "folder");
+  await run("rmdir folder", { outside: "allow" });
+  for (const outside of ["discard", "allow"] as const) {
+    const attempt = run("echo started > made.txt", { cwd, outside });
+    await expect(attempt).rejects.toBeInstanceOf(SandboxPathError);
+    await expect(attempt).rejects.toMatchObject({ data: { path: cwd, reason: "missing" } });
+  }
+  expect((await run("ls")).stdout).toBe("a.txt\nb.txt\n");
 });
 
 it("a home with the state of the engine in it is a resource like any other", async () => {
