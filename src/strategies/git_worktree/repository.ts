@@ -29,6 +29,7 @@ export interface Head {
  */
 export async function findRepository(git: Git, resource: Resource): Promise<Repository> {
   const location = await realpath(resource.location).catch((cause: unknown) => {
+    if (resource.location.includes(UNREADABLE)) throw oddName(resource, "is not UTF-8");
     throw refused(resource, "locate", `${resource.location} cannot be reached`, { cause });
   });
   const call: GitCall = { cwd: location, env: { GIT_CEILING_DIRECTORIES: dirname(location) } };
@@ -47,10 +48,24 @@ export async function findRepository(git: Git, resource: Resource): Promise<Repo
     call,
   );
   const [root = "", gitDirectory = "", commonDirectory = "", objectFormat = ""] = answers;
-  if (answers.length !== 4 || (await realpath(root)) !== location) {
+  if (answers.length !== 4) throw oddName(resource, "has a line break, and git answers by lines");
+  if (
+    [gitDirectory, commonDirectory].some((path) => path.includes(UNREADABLE) && !existsSync(path))
+  )
+    throw oddName(resource, "is not UTF-8");
+  if ((await realpath(root)) !== location) {
     throw refused(resource, "notRoot", `${location} is not the top folder of a checkout`);
   }
   return { root: location, gitDirectory, commonDirectory, objectFormat };
+}
+
+/** What bytes that are no UTF-8 are read as. */
+const UNREADABLE = "\uFFFD";
+
+function oddName(resource: Resource, problem: string): SandboxCreationError {
+  const message = `A folder of the repository ${JSON.stringify(resource.location)} has a name that cannot be used: it ${problem}`;
+  const hint = "Rename it, or move the repository. Names inside the repository can have any bytes.";
+  return refused(resource, "oddName", message, { hint });
 }
 
 /** Git calls that concern the repository itself. */

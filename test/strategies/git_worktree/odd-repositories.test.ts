@@ -206,3 +206,16 @@ test("a branch with our name, or in a folder of it, is no hindrance, and stays a
     expect(knownOf(root)).toBe(before);
   }
 });
+
+test("a repository in a folder with a line break, or bytes that are no UTF-8, is refused for its name", async () => {
+  const folder = tempFolder();
+  const make = (name: string): string =>
+    `git init -q "$(printf '${name}')"; git -C "$(printf '${name}')" -c user.name=t -c user.email=t@t.invalid commit -q --allow-empty -m first`;
+  shell(folder, `${make("line\\nbreak")}; ${make("caf\\351")}`);
+  shell(folder, `git -C "$(printf 'caf\\351')" worktree add -q ../linked`);
+  for (const name of ["line\nbreak", "caf\uFFFD", "linked"]) {
+    const attempt = openGit({ folder, root: join(folder, name) });
+    await expect(attempt).rejects.toBeInstanceOf(SandboxCreationError);
+    await expect(attempt).rejects.toMatchObject({ data: { stage: "oddName", residue: [] } });
+  }
+});
