@@ -1,6 +1,7 @@
 import {
   SandboxCommitError,
   SandboxConflictError,
+  SandboxPathError,
   SandboxRollbackError,
 } from "../../errors/index.ts";
 import { type RelativePath, displayPath } from "../../model/byte-path.ts";
@@ -8,6 +9,7 @@ import type { ConflictReason } from "../../model/conflict.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 
+const MOST_NAMED = 3;
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
 
 /** A path of the user's checkout, or a side of a merge, that stands in the way. */
@@ -21,10 +23,9 @@ export function conflictError(
   conflicts: readonly PathConflict[],
   what: "merge" | "checkout",
 ): SandboxConflictError {
-  const names = conflicts.slice(0, 3).map(({ path }) => displayPath(path));
-  const more = conflicts.length > 3 ? ` and ${conflicts.length - 3} more` : "";
+  const names = conflicts.map(({ path }) => displayPath(path));
   const messages = {
-    merge: "The branch changed the same lines",
+    merge: describeMerge(conflicts.map(({ reason }) => reason)),
     checkout: "Edits in the checkout stand in the way",
     locked: "Another git is at work in the repository",
   };
@@ -35,25 +36,46 @@ export function conflictError(
     locked: "Commit again when it has ended; if none runs any more, remove its lock first.",
   };
   const told = conflicts.every(({ reason }) => reason === "locked") ? "locked" : what;
-  return new SandboxConflictError(
-    `${messages[told]}: ${names.join(", ")}${more}; nothing was published`,
-    {
-      operation: "commit",
-      hint: hints[told],
-      data: {
-        ...UNTOUCHED,
-        failedPath: names[0] ?? null,
-        reason: what,
-        conflicts: conflicts.map(({ path, reason }) => ({
-          ...publicPath(path),
-          reason,
-          base: null,
-          theirs: null,
-          ours: null,
-        })),
-      },
+  return new SandboxConflictError(`${messages[told]}: ${fewOf(names)}; nothing was published`, {
+    operation: "commit",
+    hint: hints[told],
+    data: {
+      ...UNTOUCHED,
+      failedPath: names[0] ?? null,
+      reason: what,
+      conflicts: conflicts.map(({ path, reason }) => ({
+        ...publicPath(path),
+        reason,
+        base: null,
+        theirs: null,
+        ours: null,
+      })),
     },
-  );
+  });
+}
+
+/** What the branch did that cannot be merged with the sandbox, by the reasons of its conflicts. */
+export function describeMerge(reasons: readonly string[]): string {
+  const [reason, another] = new Set(reasons);
+  if (another !== undefined) return "The branch changed the same files";
+  if (reason === "missing") return "The branch deleted what the sandbox changed";
+  if (reason === "changed") return "The branch changed what the sandbox deleted";
+  return "The branch changed the same lines";
+}
+
+/** A few names for a message, and how many there are besides. */
+export function fewOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Says that somebody has removed the worktree of a sandbox. */
+export function worktreeGone(worktree: string): SandboxPathError {
+  const message = `The worktree of the sandbox is gone, with every edit that was not committed: ${worktree}`;
+  return new SandboxPathError(message, {
+    data: { path: worktree, reason: "missing" },
+    hint: "Clean the plan up by force (`coffer clean PLAN --force`), which removes what is left of it, and make a new one.",
+  });
 }
 
 /** Refuses a commit for a reason that is no path; nothing was published. */

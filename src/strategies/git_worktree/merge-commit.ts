@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions } from "../../contract/strategy.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
+import type { ConflictReason } from "../../model/conflict.ts";
 import { readBase } from "./base-record.ts";
 import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
 import { conflictError, requireMessage } from "./failures.ts";
@@ -97,13 +98,21 @@ function planOf({ place }: Site): string {
 }
 
 async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string): Promise<string> {
-  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
+  const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
   const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
-  const [tree = "", ...paths] = splitZero(stdout);
+  const [tree = "", ...entries] = splitZero(stdout);
   if (exitCode === 0) return tree;
-  const conflicts = [...new Set(paths)].map((path) => ({
+  const sides = new Map<string, string>();
+  for (const entry of entries) {
+    const [, side = "", path = ""] = /^\S+ \S+ ([1-3])\t(.*)$/s.exec(entry) ?? [];
+    sides.set(path, (sides.get(path) ?? "") + side);
+  }
+  const conflicts = [...sides].map(([path, found]) => ({
     path: path as RelativePath,
-    reason: "overlap" as const,
+    reason: REASONS[found] ?? ("overlap" as const),
   }));
   throw conflictError(conflicts, "merge");
 }
+
+/** By the sides that a path has: 1 is what both began with, 2 the branch, 3 the sandbox. */
+const REASONS: Readonly<Record<string, ConflictReason>> = { "13": "missing", "12": "changed" };

@@ -5,6 +5,7 @@ import type { RelativePath } from "../../model/byte-path.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import { isPublished } from "../../tree/publish-filter.ts";
 import { copyIndex } from "./copy-index.ts";
+import { fewOf } from "./failures.ts";
 import { joinZero, parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { type Site, privately } from "./site.ts";
@@ -116,7 +117,7 @@ async function refuseUnresolved(site: Site, entries: readonly string[]): Promise
     theirs: null,
     ours: null,
   }));
-  const names = conflicts.map(({ path }) => path).join(", ");
+  const names = fewOf(conflicts.map(({ path }) => path));
   throw new SandboxConflictError(`The merge in the worktree is not resolved yet: ${names}`, {
     operation: "commit",
     hint: "Edit the named files until no conflict markers are left, then try again.",

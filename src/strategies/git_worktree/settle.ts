@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Resolution } from "../../contract/strategy.ts";
-import { SandboxConflictError } from "../../errors/index.ts";
+import { type ConflictDetail, SandboxConflictError } from "../../errors/index.ts";
 import {
   type BytePath,
   type RelativePath,
@@ -14,6 +14,7 @@ import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/b
 import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
+import { describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
 import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
@@ -125,11 +126,12 @@ function unmergeable(
   paths: readonly RelativePath[],
 ): SandboxConflictError {
   if (conflict.data.reason !== "merge") return conflict;
-  const names = paths.map(displayPath).join(", ");
-  return new SandboxConflictError(`The branch changed the same lines of ${names}`, {
+  const conflicts = conflict.data.conflicts.filter((one) => paths.includes(pathOf(one)));
+  const what = describeMerge(conflicts.map(({ reason }) => reason));
+  return new SandboxConflictError(`${what}: ${fewOf(paths.map(displayPath))}`, {
     operation: "resolve",
     hint: "Bring both together in the sandbox and keep `mine`, or yield with `theirs`.",
-    data: conflict.data,
+    data: { ...conflict.data, conflicts, failedPath: conflicts[0]?.path ?? null },
   });
 }
 
@@ -151,12 +153,11 @@ function conflictsAt(
   { data }: SandboxConflictError,
   paths: readonly RelativePath[],
 ): RelativePath[] {
-  return data.conflicts
-    .map(
-      ({ path, pathBytes }) =>
-        toBytePath(pathBytes === undefined ? path : Buffer.from(pathBytes, "hex")) as RelativePath,
-    )
-    .filter((path) => paths.some((at) => isWithin(path, at)));
+  return data.conflicts.map(pathOf).filter((path) => paths.some((at) => isWithin(path, at)));
+}
+
+function pathOf({ path, pathBytes }: ConflictDetail): RelativePath {
+  return toBytePath(pathBytes === undefined ? path : Buffer.from(pathBytes, "hex")) as RelativePath;
 }
 
 /** A conflict may be told at a folder that stands in the way of a change below it, or the other way round. */

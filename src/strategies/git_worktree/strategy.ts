@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import { createDiffView, digestChanges } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
@@ -54,7 +55,7 @@ import {
 } from "./checkpoint.ts";
 import { type GitRecord } from "./commit-record.ts";
 import { driftOf } from "./drift.ts";
-import { refuseCommit } from "./failures.ts";
+import { refuseCommit, worktreeGone } from "./failures.ts";
 import { GitCommit, type OpenSite } from "./git-commit.ts";
 import { readGitProperties } from "./git-properties.ts";
 import { Git, GitError, describeGit } from "./git.ts";
@@ -112,12 +113,12 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   async read(ref: SandboxRef, path: PathInput): Promise<Uint8Array> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     return readBeneath(worktreePath(site), resolveInput(site.place, path));
   }
 
   async write(ref: SandboxRef, path: PathInput, content: Uint8Array | string): Promise<Change> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
     const git = this.#git(site.place.resource);
     return writeSite(git, site, resolveInput(site.place, path), bytes, this.#host.clock);
@@ -128,6 +129,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     // After a commit the worktree is what was committed; there is nothing more to publish.
     if ((await readCommitted(site.place)) !== null) return emptyDiff(site);
     const git = this.#git(site.place.resource);
+    requireWorktree(site);
     const found = await this.#look(git, site, options);
     const drift = options.drift === "full" ? await driftOf(git, site, found) : undefined;
     return diffSite(git, site, found, drift);
@@ -142,7 +144,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   async rollback(ref: SandboxRef): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const git = this.#git(site.place.resource);
     const head = await readHead(git, site.repository);
     if (head === null) throw refused(site.place.resource, "unborn", "The branch has no commit");
@@ -150,12 +152,12 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     await makeCheckpoint(this.#git(site.place.resource), site, checkpointId);
   }
 
   async restoreCheckpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     try {
       await restoreCheckpoint(this.#git(site.place.resource), site, checkpointId);
     } catch (error) {
@@ -177,39 +179,39 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   async getPath(ref: SandboxRef, path: PathInput = ""): Promise<string> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const relative = resolveInput(site.place, path, "root");
     assertBeneath(worktreePath(site), relative);
     return site.worktree + (relative === "" ? "" : `/${displayPath(relative)}`);
   }
 
   async list(ref: SandboxRef, path: PathInput): Promise<readonly ListedEntry[]> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const relative = resolveInput(site.place, path, "root");
     const entries = listBeneath(worktreePath(site), relative);
     return relative === "" ? entries.filter(({ name }) => name !== GIT_LINK) : entries;
   }
 
   async remove(ref: SandboxRef, path: PathInput): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     removeBeneath(worktreePath(site), resolveInput(site.place, path));
   }
 
   async rename(ref: SandboxRef, from: PathInput, to: PathInput): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const [old, wanted] = [resolveInput(site.place, from), resolveInput(site.place, to)];
     renameBeneath(worktreePath(site), old, wanted);
   }
 
   async drop(ref: SandboxRef, paths: readonly PathInput[]): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const git = this.#git(site.place.resource);
     const found = await this.#look(git, site, {});
     await dropPaths(git, site, found, resolveInputs(site.place, paths));
   }
 
   async resolve(ref: SandboxRef, paths: readonly PathInput[], how: Resolution): Promise<void> {
-    const site = await this.#open(ref);
+    const site = await this.#live(ref);
     const git = this.#git(site.place.resource);
     const found = await this.#look(git, site, {});
     const findConflict = (): Promise<SandboxConflictError | null> =>
@@ -221,6 +223,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     const site = await this.#open(ref);
     const git = this.#git(site.place.resource);
     if (tx.kind === "undo") return this.#commits(git).prepareUndo(site);
+    requireWorktree(site);
     try {
       if (options.expect !== undefined) {
         const { changes } = await this.#look(git, site, options);
@@ -304,6 +307,13 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     return openSite(await openPlace(this.#host, ref), ref);
   }
 
+  /** As `#open`, for work in the worktree. */
+  async #live(ref: SandboxRef): Promise<OpenSite> {
+    const site = await this.#open(ref);
+    requireWorktree(site);
+    return site;
+  }
+
   #fill<T>(
     git: Git,
     place: SandboxPlace,
@@ -326,6 +336,11 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     }
     removePlace(place);
   }
+}
+
+/** Whoever removes it with git takes what the repository knows of it along. */
+function requireWorktree({ worktree, admin }: OpenSite): void {
+  if (!existsSync(worktree) || !existsSync(admin)) throw worktreeGone(worktree);
 }
 
 function recordOf(tx: TransactionPart): GitRecord {
