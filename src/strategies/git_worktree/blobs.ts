@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import type { EntryState } from "../../model/change.ts";
-import { type GitEntry, LINK, joinZero } from "./git-output.ts";
+import { FILE, type GitEntry, LINK, joinZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 
 /** An entry of git at a path. */
@@ -27,7 +27,7 @@ export class Blobs {
   /** Size, hash and link text of each as a checkout would have them, by path. */
   async describe(entries: readonly PlacedEntry[]): Promise<Map<RelativePath, ContentFacts>> {
     const facts = new Map<RelativePath, ContentFacts>();
-    const files = entries.filter(({ mode }) => mode.startsWith("100"));
+    const files = entries.filter(({ mode }) => mode.startsWith(FILE));
     await this.#visit(files, (path, content) => {
       facts.set(path, { size: content.length, hash: sha256(content), target: null });
     });
@@ -38,10 +38,9 @@ export class Blobs {
     return facts;
   }
 
-  /** The content of one file as a checkout would write it. */
-  async read(file: PlacedEntry): Promise<Buffer> {
-    const [content = Buffer.alloc(0)] = await this.#read([file]);
-    return content;
+  /** The contents of files as a checkout would write them. */
+  readAll(files: readonly PlacedEntry[]): Promise<readonly Buffer[]> {
+    return this.#read(files);
   }
 
   async #visit(

@@ -18,6 +18,8 @@ export interface RawChange {
 export const SUBMODULE = "160000";
 /** The mode of a symbolic link. */
 export const LINK = "120000";
+/** How the modes of all files begin. */
+export const FILE = "100";
 
 const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/;
 

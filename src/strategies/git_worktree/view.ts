@@ -5,10 +5,11 @@ import type { Change } from "../../model/change.ts";
 import type { DiffView, DriftEntry } from "../../model/diff-view.ts";
 import { readBeneath, refuseOverwrite, statBeneath, writeBeneath } from "../../tree/beneath.ts";
 import { publicPath } from "../../tree/public-path.ts";
+import { type SizedFile, BlobsInTurn } from "./blobs-in-turn.ts";
 import { Blobs, sha256 } from "./blobs.ts";
 import { type Owner, describeRaw, kindOf, ownedEntry } from "./describe-changes.ts";
 import type { OpenSite } from "./git-commit.ts";
-import { type GitEntry, LINK, type RawChange, parseRaw, splitZero } from "./git-output.ts";
+import { FILE, type GitEntry, type RawChange, parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { editBase } from "./history.ts";
 import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
@@ -61,23 +62,30 @@ export function diffSite(
   found: FoundEdits,
   drift?: readonly DriftEntry[],
 ): DiffView {
-  const before = new Map(found.raw.map((change) => [change.path as string, change.before]));
-  const blobs = new Blobs(git, baseCall(site));
+  const before = new BlobsInTurn(new Blobs(git, baseCall(site)), filesBefore(found));
   return createDiffView({
     sandboxId: site.place.ref.sandboxId,
     base: site.place.ref.baseFingerprintId,
     changes: found.changes,
     ...(drift !== undefined && { drift }),
-    readBefore: async (change) => {
-      const path = toBytePath(changedPathBytes(change)) as RelativePath;
-      const entry = before.get(path);
-      return entry == null || entry.mode === LINK ? null : blobs.read({ path, ...entry });
-    },
-    readAfter: (change) => {
-      const path = toBytePath(changedPathBytes(change)) as RelativePath;
-      return Promise.resolve(readBeneath(worktreePath(site), path));
-    },
+    readBefore: (change) => before.read(pathOf(change)),
+    readAfter: (change) => Promise.resolve(readBeneath(worktreePath(site), pathOf(change))),
   });
+}
+
+/** What the changed files were, in the order of the changes. */
+function filesBefore({ raw, changes }: FoundEdits): SizedFile[] {
+  const entries = new Map(raw.map(({ path, before }) => [path, before]));
+  return changes.flatMap((change) => {
+    const path = pathOf(change);
+    const entry = entries.get(path) ?? null;
+    if (entry === null || !entry.mode.startsWith(FILE)) return [];
+    return [{ entry: { path, ...entry }, size: change.before?.size ?? 0 }];
+  });
+}
+
+function pathOf(change: Change): RelativePath {
+  return toBytePath(changedPathBytes(change)) as RelativePath;
 }
 
 /** Writes a file into the worktree and tells the change against the base. Identical content is no write at all. */
