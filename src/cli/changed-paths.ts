@@ -3,8 +3,9 @@ import { SandboxPathError } from "../light.ts";
 import type { Change, PathInput, PlanDiff } from "../index.ts";
 import { isAtOrBelow } from "./is-at-or-below.ts";
 import type { KnownPlan } from "./open-plan.ts";
+import { printable } from "./render/printable.ts";
 import { findMember } from "./resource-argument.ts";
-import { usageError } from "./usage-error.ts";
+import { type UsageError, usageError } from "./usage-error.ts";
 
 /** Paths with edits, in one resource of a plan. */
 export interface ChangedPaths {
@@ -54,7 +55,7 @@ function selectionOf(known: KnownPlan, diff: PlanDiff, text: string): Selection 
       : within(text, resource.location);
     const paths = own === null ? below : [own];
     const changes = diff.resources[resourceId]?.changes ?? [];
-    const path = paths.find((one) => changes.some((change) => isAtOrBelow(change.path, one)));
+    const [path] = paths.flatMap((one) => meantBy(changes, one) ?? []);
     return path === undefined ? [] : [{ resourceId, path }];
   });
   const [first, second] = candidates;
@@ -87,6 +88,22 @@ export function within(text: string, location: string): string[] {
   return isInside(location, at) ? [""] : below;
 }
 
+/**
+ * The path of a diff that a text means: its own, or that of a name which cannot be shown as it is; undefined when nothing
+ * is changed there.
+ * @throws UsageError when several names are shown so.
+ */
+export function meantBy(changes: readonly Change[], text: string): string | undefined {
+  if (changes.some(({ path }) => isAtOrBelow(path, text))) return text;
+  const depth = text.split("/").length;
+  const shownSo = changes.filter(({ path }) => isAtOrBelow(printable(path), text));
+  const [first, second] = new Set(
+    shownSo.map(({ path }) => path.split("/").slice(0, depth).join("/")),
+  );
+  if (second !== undefined) throw lookAlikes(text);
+  return first;
+}
+
 function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith("../");
@@ -105,12 +122,15 @@ function plain(text: string): string {
  */
 function exactPath(changes: readonly Change[], path: string): PathInput {
   const [first, second] = changes.filter((change) => change.path === path);
-  if (second !== undefined)
-    throw usageError(
-      `several changed names look like ${path}: they are no valid text`,
-      "Name the folder that they are in, or give them other names in the sandbox.",
-    );
+  if (second !== undefined) throw lookAlikes(path);
   return first?.pathBytes === undefined ? path : Buffer.from(first.pathBytes, "hex");
+}
+
+function lookAlikes(path: string): UsageError {
+  return usageError(
+    `several changed names look like ${path}: they are no valid text`,
+    "Name the folder that they are in, or give them other names in the sandbox.",
+  );
 }
 
 function unchanged({ plan }: KnownPlan, text: string): SandboxPathError {

@@ -121,6 +121,16 @@ test("takes a plan from its opening through diff and commit to its undo, each st
   expect(answerOf(home, ["list"])).toEqual([]);
 });
 
+test("the history shows a message of several lines as such", () => {
+  const home = makeHome(FILES);
+  answerOf(home, ["open", "try", "-r", "./site"]);
+  coffer(home, ["exec", "try", "--", "touch", "site/new.txt"]);
+  answerOf(home, ["commit", "try", "-m", "one\n\ntwo\u001b[2J\n"]);
+  expect(coffer(home, ["log", "-q"]).stdout).toMatch(
+    / {2}try {2}committed {2}one\n {4}two\\x1b\[2J\n {2}site {2}1 added\b/,
+  );
+});
+
 test("commits only what is asked for, and forgets the plan afterwards where that is asked for", () => {
   const home = makeHome(FILES);
   editedPlan(home);

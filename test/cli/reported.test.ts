@@ -54,6 +54,23 @@ test("names that look the same are not mistaken for each other", () => {
   expect(changed(home).split("\n")).toHaveLength(2);
 });
 
+test("a name that cannot be shown as it is can be given as it is shown", () => {
+  const { home, at } = opened();
+  mkdirSync(join(at, "two\nlines"));
+  for (const name of ["two\nlines/a\tb", "two\nlines/c"]) writeFileSync(join(at, name), "x");
+  const shown = changed(home).split("\n");
+  expect(shown).toEqual(["two\\nlines", "two\\nlines/a\\tb", "two\\nlines/c"]);
+  expect(coffer(home, ["diff", "try", shown[1]!, "--name-only"]).stdout).toBe(`${shown[1]}\n`);
+  expect(coffer(home, ["drop", "try", shown[1]!])).toMatchObject({ code: 0 });
+  expect(changed(home).split("\n")).toEqual([shown[0], shown[2]]);
+  // Another name, which really has a backslash in it, comes first.
+  writeFileSync(join(at, shown[0]!), "y");
+  expect(coffer(home, ["drop", "try", shown[0]!])).toMatchObject({ code: 0 });
+  expect(changed(home).split("\n")).toEqual([shown[0], shown[2]]);
+  expect(coffer(home, ["drop", "try", shown[0]!])).toMatchObject({ code: 0 });
+  expect(changed(home)).toBe("");
+});
+
 test("both ends of a rename go back together, also where their names are no text", () => {
   const name = (text: string, last: number): Buffer =>
     Buffer.concat([Buffer.from(text), Buffer.from([last])]);

@@ -2,7 +2,7 @@ import type { DiffView, PlanDiff } from "../../index.ts";
 import { summarizeChanges } from "../../light.ts";
 import { pageFor } from "../call.ts";
 import type { Call, Page } from "../call.ts";
-import { within } from "../changed-paths.ts";
+import { meantBy, within } from "../changed-paths.ts";
 import { modeOf } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -61,7 +61,11 @@ function partsOf(known: KnownPlan, diff: PlanDiff, call: Call): Part[] {
       const view = diff.resources[ref.resourceId];
       if (view === undefined) return [];
       const paths =
-        texts.length === 0 ? undefined : texts.flatMap((text) => within(text, resource.location));
+        texts.length === 0
+          ? undefined
+          : texts
+              .flatMap((text) => within(text, resource.location))
+              .flatMap((path) => meantBy(view.changes, path) ?? []);
       const isAsked = paths === undefined || view.changes.some(({ path }) => isWanted(path, paths));
       return isAsked ? [{ id: ref.resourceId, view, paths }] : [];
     });

@@ -5,7 +5,7 @@ import type { ExitCode } from "../exit-codes.ts";
 import { openFor } from "../open-plan.ts";
 import { quoted } from "../quoted.ts";
 import { countText, timeText } from "../render/amounts.ts";
-import { printable } from "../render/printable.ts";
+import { printable, printableLines } from "../render/printable.ts";
 import { showPaged } from "../terminal/pager.ts";
 
 /** One finished transaction, as `coffer log --json` tells it. */
@@ -61,9 +61,11 @@ function render({ at, kind, outcome, planId, message, resources }: LogEntry, pag
   const { style } = page;
   const word = kind === "commit" ? "committed" : "undone";
   const verdict = outcome === "committed" ? style.good(word) : style.bad(`${kind} given up`);
+  const [subject = "", ...more] = message === null ? [] : printableLines(message.trim());
   return [
     `${timeText(at)}  ${style.bold(printable(planId ?? ""))}  ${verdict}` +
-      (message === null ? "" : `  ${printable(message)}`),
+      (subject === "" ? "" : `  ${subject}`),
+    ...more.filter((line) => line !== "").map((line) => `    ${line}`),
     ...resources.map(({ resourceId, result }) => `  ${printable(resourceId)}  ${extent(result)}`),
   ];
 }

@@ -14,7 +14,7 @@ const SIDES = ["mine", "theirs", "merge"] as const;
 const TOLD = {
   mine: "Your version will be published over what is there now",
   theirs: "What is there now stays; your edits were taken back",
-  merge: "Your version has both sides now",
+  merge: "The commit will have both sides",
 } as const;
 
 /** `coffer resolve`: settles conflicts, so that the next commit goes through. */
