@@ -4,7 +4,7 @@ import type { ShownPlace } from "../contract/enclosed-command.ts";
 import type { ShownFolder } from "./shown-sandbox.ts";
 import { type SeenWorktree, seenWorktree } from "./submodule-links.ts";
 
-/** Where surroundings show a repository whose own place a worktree has: always the same, so that it leaves one trace at most. */
+/** Where surroundings show the repository of a worktree: always the same, so that it leaves one trace at most. */
 const REPOSITORIES = "/run/cofferdam";
 
 /** What surroundings of a command have to show. */
@@ -16,8 +16,8 @@ export interface FoldersToShow {
 }
 
 /**
- * What surroundings of a command have to show. A worktree at the place of its own repository hides
- * it: the repository is shown elsewhere, and the worktree is told where, by a file in the folder of the run.
+ * What surroundings of a command have to show. A worktree may hide its own repository, or have it where nothing else is
+ * shown: the repository is shown elsewhere, and the worktree is told where, by a file in the folder of the run.
  */
 export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string): FoldersToShow {
   const worktrees: SeenWorktree[] = [];
@@ -27,9 +27,10 @@ export function foldersToShow(sandboxes: readonly ShownFolder[], folder: string)
     const git = join(location, ".git");
     const shownAt = join(REPOSITORIES, `git-${index}`);
     const text = join(folder, `git-${index}.txt`);
-    writeFileSync(text, `gitdir: ${shownAt}/worktrees/${worktree}\n`);
-    worktrees.push(seenWorktree({ location, workspace, worktree }, shownAt));
-    return [own, { location: shownAt, workspace: git }, { location: git, workspace: text }];
+    writeFileSync(text, `gitdir: ${shownAt}/worktrees/${worktree.name}\n`);
+    worktrees.push(seenWorktree(own, worktree, shownAt));
+    const shown = { location: shownAt, workspace: worktree.repository };
+    return [own, shown, { location: git, workspace: text }];
   });
   const folders = places.toSorted((a, b) => a.location.length - b.location.length);
   return { folders, worktrees };

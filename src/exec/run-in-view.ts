@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 import { inspectForView } from "./machine.ts";
 import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
@@ -75,8 +84,9 @@ function resemble(folder: string, model: string): void {
 
 /** Where a working directory is in the workspaces: that of the resource it lies in, else the first one. */
 function placeOf(cwd: string, workspaces: readonly ShownFolder[]): string {
+  const real = existsSync(cwd) ? realpathSync.native(cwd) : cwd;
   for (const { location, workspace } of workspaces) {
-    const path = relative(location, cwd);
+    const path = relative(location, real);
     if (path !== ".." && !path.startsWith("../")) return join(workspace, path);
   }
   return workspaces[0]?.workspace ?? cwd;

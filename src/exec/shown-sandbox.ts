@@ -1,3 +1,5 @@
+import type { LinkedWorktree } from "./worktree.ts";
+
 /** A sandbox as a command sees it: at the real path of its resource. */
 export type ShownSandbox = ShownFolder | ShownLayers | ShownCopy;
 
@@ -5,8 +7,8 @@ export type ShownSandbox = ShownFolder | ShownLayers | ShownCopy;
 export interface ShownFolder {
   readonly location: string;
   readonly workspace: string;
-  /** For a linked worktree that hides its own repository: which of the repository's worktrees it is. */
-  readonly worktree?: string;
+  /** For a linked worktree: which of its repository's worktrees it is. */
+  readonly worktree?: LinkedWorktree;
 }
 
 /** A sandbox that the command's own namespace mounts, which needs no privilege. */

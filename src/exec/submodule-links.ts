@@ -1,6 +1,8 @@
 import { lstatSync, readFileSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../platform/run.ts";
+import type { ShownFolder } from "./shown-sandbox.ts";
+import type { LinkedWorktree } from "./worktree.ts";
 
 /** A linked worktree and its git directory. */
 interface WorktreePlace {
@@ -14,19 +16,15 @@ export interface SeenWorktree {
   readonly seen: WorktreePlace;
 }
 
-/** Where a worktree lies and is seen that hides its own repository, which is seen at `shownAt`. */
+/** Where a worktree lies and is seen whose repository is seen at `shownAt`. */
 export function seenWorktree(
-  {
-    location,
-    workspace,
-    worktree,
-  }: Readonly<Record<"location" | "workspace" | "worktree", string>>,
+  { location, workspace }: Pick<ShownFolder, "location" | "workspace">,
+  { repository, name }: LinkedWorktree,
   shownAt: string,
 ): SeenWorktree {
-  const git = (repository: string): string => join(repository, "worktrees", worktree);
   return {
-    real: { files: workspace, git: git(join(location, ".git")) },
-    seen: { files: location, git: git(shownAt) },
+    real: { files: workspace, git: join(repository, "worktrees", name) },
+    seen: { files: location, git: join(shownAt, "worktrees", name) },
   };
 }
 

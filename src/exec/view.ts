@@ -184,12 +184,12 @@ class ClosedView {
 }
 
 /**
- * A worktree at the place of its own repository hides it: the repository is shown elsewhere, and the worktree is told
- * where.
+ * A worktree may hide its own repository, or have it where what a command writes is thrown away: the repository is shown
+ * elsewhere, and the worktree is told where.
  */
 class Repositories {
   readonly #folder: string;
-  readonly #hidden: readonly { readonly git: string; readonly at: string; readonly text: string }[];
+  readonly #hidden: readonly Readonly<Record<"git" | "repository" | "at" | "text", string>>[];
   readonly #texts: string;
   /** Where they and their worktrees lie and are seen. */
   readonly worktrees: readonly SeenWorktree[];
@@ -202,10 +202,10 @@ class Repositories {
       const { location, workspace, worktree } = sandbox;
       return [{ location, workspace, worktree, at: this.#place(index) }];
     });
-    this.worktrees = found.map((one) => seenWorktree(one, one.at));
+    this.worktrees = found.map((one) => seenWorktree(one, one.worktree, one.at));
     this.#hidden = found.map(({ location, worktree, at }) => {
-      const text = `gitdir: ${at}/worktrees/${worktree}\n`;
-      return { git: join(location, ".git"), at, text };
+      const text = `gitdir: ${at}/worktrees/${worktree.name}\n`;
+      return { git: join(location, ".git"), repository: worktree.repository, at, text };
     });
   }
 
@@ -216,7 +216,7 @@ class Repositories {
 
   /** Steps that show the repositories, while their own places still do. */
   show(within: (path: string) => string): string[][] {
-    return this.#hidden.flatMap(({ git, at }) => [...bindAt(git, within(at))]);
+    return this.#hidden.flatMap(({ repository, at }) => [...bindAt(repository, within(at))]);
   }
 
   /** Steps that lead the worktrees there. */

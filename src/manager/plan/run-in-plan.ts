@@ -1,6 +1,7 @@
 import type { CallOptions, SandboxAddress } from "../../contract/strategy.ts";
 import type { Outside, OutsideReport } from "../../exec/outside.ts";
 import { type Command, type CommandStream, ViewError } from "../../exec/run-command.ts";
+import { realLocation } from "../../exec/real-location.ts";
 import { runInView, runInWorkspaces } from "../../exec/run-in-view.ts";
 import { foldersToShow } from "../../exec/folders-to-show.ts";
 import type { ShownSandbox } from "../../exec/shown-sandbox.ts";
@@ -321,7 +322,8 @@ async function show(member: PlanMember): Promise<ShownSandbox | null> {
   const { guarded, record, capabilities } = member;
   if (!capabilities.path) return null;
   const layers = await beginLayers(guarded, refOf(member));
-  return layers === null ? showFolder(member) : { location: record.resource.location, ...layers };
+  if (layers === null) return showFolder(member);
+  return { location: realLocation(record.resource.location), ...layers };
 }
 
 function refOf({ record }: PlanMember): SandboxRef {

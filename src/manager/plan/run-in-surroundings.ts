@@ -3,8 +3,9 @@ import type { ShownPlace } from "../../contract/enclosed-command.ts";
 import type { CallOptions } from "../../contract/strategy.ts";
 import { UnsupportedStrategyError } from "../../errors/index.ts";
 import { type CommandStream, runPlainly } from "../../exec/run-command.ts";
+import { realLocation } from "../../exec/real-location.ts";
 import type { ShownFolder } from "../../exec/shown-sandbox.ts";
-import { hiddenWorktree } from "../../exec/worktree.ts";
+import { linkedWorktree } from "../../exec/worktree.ts";
 import { workspacePath } from "../edit.ts";
 import { lendSurroundings, takeSurroundingsBack } from "../lend-copy.ts";
 import type { PlanMember } from "./plan-members.ts";
@@ -40,9 +41,9 @@ export function enclosingMember(members: readonly PlanMember[]): PlanMember | nu
 
 /** A sandbox as the folder that it is. */
 export async function showFolder({ guarded, record }: PlanMember): Promise<ShownFolder> {
-  const { location } = record.resource;
+  const location = realLocation(record.resource.location);
   const workspace = await workspacePath(guarded, record.ref);
-  const worktree = hiddenWorktree(location, workspace);
+  const worktree = linkedWorktree(location, workspace);
   return worktree === null ? { location, workspace } : { location, workspace, worktree };
 }
 
