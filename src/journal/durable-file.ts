@@ -40,6 +40,8 @@ export interface Replacement {
    * the file unless given.
    */
   readonly draftFolder?: string | undefined;
+  /** Its mode, less what the process takes away from all new files; its owner's alone unless given. */
+  readonly mode?: number | undefined;
 }
 
 /** What a file is going to be, written under another name. */
@@ -164,7 +166,7 @@ function draftOf(file: Replacement): Draft {
 
 async function writeDrafts(drafts: readonly Draft[]): Promise<void> {
   try {
-    await writeTogether(drafts.map(({ temporary, content }) => ({ path: temporary, content })));
+    await writeTogether(drafts.map(({ temporary, ...file }) => ({ ...file, path: temporary })));
   } catch (error) {
     dropDrafts(drafts);
     throw error;
@@ -175,7 +177,7 @@ async function writeDrafts(drafts: readonly Draft[]): Promise<void> {
 async function writeTogether(files: readonly Replacement[]): Promise<void> {
   const written: number[] = [];
   try {
-    for (const { path, content } of files) written.push(writeNew(path, content));
+    for (const { path, content, mode } of files) written.push(writeNew(path, content, mode));
     await all(written.map((fd) => flush(fd)));
   } finally {
     for (const fd of written) closeSync(fd);
@@ -189,9 +191,9 @@ async function all(work: readonly Promise<unknown>[]): Promise<void> {
 }
 
 /** Writes a file that must not be there yet, and leaves it open for whoever syncs and closes it. */
-function writeNew(path: string, content: string | Uint8Array): number {
+function writeNew(path: string, content: string | Uint8Array, mode = 0o600): number {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const fd = openSync(path, flags, 0o600);
+  const fd = openSync(path, flags, mode);
   try {
     writeFileSync(fd, content);
     return fd;

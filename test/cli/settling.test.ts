@@ -236,8 +236,20 @@ test("says what is in progress in the checkout, and how to end it", () => {
     writeFileSync(join(home.project, "site/a.txt"), text);
     expect(git("site", "commit", "-qam", branch)).toBe(0);
   }
-  expect(git("site", "merge", "-q", "other")).toBe(1);
-  expect(hintOf(home, ["commit", "try"], 5)).toContain("git merge --abort");
+  const patches = join(home.project, "patches");
+  git("site", "format-patch", "-q", "-1", "-o", patches, "other");
+  for (const [operation, ...args] of [
+    ["merge", "-q", "other"],
+    ["cherry-pick", "other"],
+    ["rebase", "-q", "other"],
+    ["rebase", "-q", "--apply", "other"],
+    ["am", "-q", join(patches, "0001-other.patch")],
+  ] as const) {
+    expect(git("site", operation, ...args)).not.toBe(0);
+    expect(hintOf(home, ["commit", "try"], 5)).toContain(`git ${operation} --abort`);
+    expect(git("site", operation, "--abort")).toBe(0);
+  }
+  expect(coffer(home, ["commit", "try"]).code).toBe(0);
 });
 
 test("points to the checkout, not to resolve, where edits there stand in the way", () => {

@@ -13,6 +13,7 @@ const OPERATIONS: readonly (readonly [file: string, operation: string])[] = [
   ["CHERRY_PICK_HEAD", "cherry-pick"],
   ["REVERT_HEAD", "revert"],
   ["rebase-merge", "rebase"],
+  ["rebase-apply/applying", "am"],
   ["rebase-apply", "rebase"],
 ];
 

@@ -10,7 +10,8 @@ import { removeFolder } from "../../tree/remove-folders.ts";
 import { withRoot } from "../../tree/scan/open-directory.ts";
 import { readBase, writeBase } from "./base-record.ts";
 import { commitOfIndex } from "./commit-of-index.ts";
-import { copyIndex } from "./copy-index.ts";
+import { copyIndex, copyWholeIndex } from "./copy-index.ts";
+import { forgetOperations } from "./forget-operations.ts";
 import type { Git } from "./git.ts";
 import { worktreeHead } from "./history.ts";
 import { pin, returnToBranch, unpin } from "./own-refs.ts";
@@ -40,7 +41,7 @@ export async function makeCheckpoint(git: Git, site: Site, id: string): Promise<
   await mkdir(`${building}/tree`, { recursive: true, mode: 0o700 });
   try {
     await copyFiles(worktreePath(site), `${building}/tree`);
-    copyIndex(`${site.admin}/index`, `${building}/index`);
+    await keepIndex(git, site, `${building}/index`);
     const merging = await copyMergeHead(site.admin, building);
     const call = inRepository(site.repository);
     // A program may have left the branch: a commit continues what the worktree is at.
@@ -72,6 +73,7 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
   await writeFile(`${fresh}/${GIT_LINK}`, `gitdir: ${admin}\n`);
   await copyFiles(toBytePath(`${folderOf(site, id)}/tree`), fresh);
   swapIn(site, "fresh");
+  await forgetOperations(site);
   await copyState(site, id);
   await returnToBranch(git, site, kept.head);
   await writeBase(site, kept.base);
@@ -106,6 +108,12 @@ async function copyFiles(source: BytePath, target: string): Promise<void> {
     reflink: "auto",
     beforeCopy: (bytes, entries) => checkSpace(to, { bytes, entries, reflink: "auto" }),
   });
+}
+
+/** git may remove the older part of a split index at any time: a checkpoint has all of it. */
+async function keepIndex(git: Git, site: Site, index: string): Promise<void> {
+  const isSplit = copyWholeIndex(site, `${site.admin}/index`, index);
+  if (isSplit) await git.run(["update-index", "--no-split-index"], privately(site, { index }));
 }
 
 async function copyState(site: Site, id: string, from: Site = site): Promise<void> {

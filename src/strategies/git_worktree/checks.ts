@@ -25,17 +25,18 @@ type OpenSite = Site & { readonly place: OpenPlace };
  */
 export async function requireTip(git: Git, site: Site, ref: string | null): Promise<string> {
   const head = await readHead(git, site.repository);
+  // First: in the middle of some of them nothing but a commit is checked out.
+  const operation = operationInProgress(site);
+  if (operation !== null) {
+    throw refuseCommit("operationInProgress", `A git ${operation} is in progress in the checkout`, {
+      hint: `Finish it, or give it up with \`git ${operation} --abort\`, then commit again.`,
+    });
+  }
   if (head === null || head.ref !== ref) {
     const now = head === null ? "nothing" : (head.ref ?? "a detached HEAD");
     const message = `The sandbox was made on ${ref ?? "a detached HEAD"}, and the checkout is now on ${now}`;
     throw refuseCommit("branchSwitched", message, {
       hint: "Switch the checkout back and commit again, or roll the sandbox back to start from what is there now.",
-    });
-  }
-  const operation = operationInProgress(site);
-  if (operation !== null) {
-    throw refuseCommit("operationInProgress", `A ${operation} is in progress in the checkout`, {
-      hint: `Finish it, or give it up with \`git ${operation} --abort\`, then commit again.`,
     });
   }
   const elsewhere = await checkedOutElsewhere(git, site, ref);
@@ -107,7 +108,7 @@ export async function verifyAfter(
   if (head === null || head.ref !== ref || head.commit !== to) throw moved(place, record, head);
   const operation = operationInProgress(site);
   if (operation !== null)
-    throw refuseUndo(place, `A ${operation} is in progress in the checkout`, [operation]);
+    throw refuseUndo(place, `A git ${operation} is in progress in the checkout`, [operation]);
   const elsewhere = await checkedOutElsewhere(git, site, ref);
   if (elsewhere !== null)
     throw refuseUndo(place, `${ref} is also checked out in ${elsewhere}`, [elsewhere]);

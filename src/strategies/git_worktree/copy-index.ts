@@ -1,5 +1,19 @@
-import { closeSync, constants, copyFileSync, openSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { futimens } from "../../platform/native/index.ts";
+import type { Site } from "./site.ts";
+
+/** How the names of the older parts of a split index begin. */
+const SHARED = "sharedindex.";
 
 /**
  * Copies an index with its time: git takes files that were written after the index for unknown, and with a later time it
@@ -16,4 +30,19 @@ export function copyIndex(from: string, to: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/**
+ * As `copyIndex`, for calls with the private git directory: a split index is only the newer part of one, and git looks
+ * for the other part in the git directory that it is given. Says whether there is such a part.
+ */
+export function copyWholeIndex({ privateGit }: Site, from: string, to: string): boolean {
+  copyIndex(from, to);
+  const folder = dirname(from);
+  const shared = readdirSync(folder).filter((name) => name.startsWith(SHARED));
+  for (const name of shared) {
+    rmSync(`${privateGit}/${name}`, { force: true });
+    symlinkSync(`${folder}/${name}`, `${privateGit}/${name}`);
+  }
+  return shared.length > 0;
 }

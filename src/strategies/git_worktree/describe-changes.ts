@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import { type BytePath, displayPath } from "../../model/byte-path.ts";
+import { type BytePath, displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { Change, ChangeKind, EntryState } from "../../model/change.ts";
 import { compareText } from "../../model/compare-text.ts";
-import { statBeneath } from "../../tree/beneath.ts";
+import { readBeneath, statBeneath } from "../../tree/beneath.ts";
 import { hashFile } from "../../tree/content.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import { type GitEntry, LINK, type RawChange } from "./git-output.ts";
@@ -74,13 +74,21 @@ function afterState(
   owner: Owner,
 ): EntryState {
   const present = statBeneath(worktree, path);
+  const mtimeNs = (present?.mtimeNs ?? 0n).toString();
+  if (after.mode === LINK) {
+    // Where the repository has links as files (core.symlinks), their content is what they lead to.
+    const target = present?.type === "file" ? toBytePath(readBeneath(worktree, path)) : null;
+    const leadsTo = present?.target ?? target;
+    const shown = leadsTo === null ? null : displayPath(leadsTo);
+    return { ...ownedEntry(after, owner), size: 0, hash: null, target: shown, mtimeNs };
+  }
   const isFile = present?.type === "file";
   return {
     ...ownedEntry(after, owner),
     size: isFile ? present.size : 0,
     hash: isFile ? hashFile(`${worktree}/${path}` as BytePath) : null,
-    target: present?.target == null ? null : displayPath(present.target),
-    mtimeNs: (present?.mtimeNs ?? 0n).toString(),
+    target: null,
+    mtimeNs,
   };
 }
 

@@ -78,6 +78,14 @@ export function worktreeGone(worktree: string): SandboxPathError {
   });
 }
 
+/** Says that a repository is not where it was; the edits are still in the worktree. */
+export function repositoryGone(repository: string, worktree: string): SandboxPathError {
+  return new SandboxPathError(`The repository is not there any more: ${repository}`, {
+    data: { path: repository, reason: "missing" },
+    hint: `Move it back to its place, then try again. The edits are still in ${worktree}.`,
+  });
+}
+
 /** Refuses a commit for a reason that is no path; nothing was published. */
 export function refuseCommit(
   reason: string,

@@ -52,7 +52,7 @@ const ENVIRONMENT = {
   GIT_LITERAL_PATHSPECS: "1",
 };
 
-/** Settings that count above every file, so that no configuration can start a program of its own. */
+/** Settings that count above every file, so that no configuration can start a program of its own, or surprise. */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -61,11 +61,15 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["credential.helper", ""],
   ["diff.external", ""],
   ["gc.auto", "0"],
+  // What a message is given in, whatever the user's own commits are written in.
+  ["i18n.commitEncoding", "UTF-8"],
   ["index.sparse", "false"],
   // git-lfs then takes the large files that are there, asks no server, and leaves the pointers to all others.
   ["lfs.skipdownloaderrors", "true"],
   ["lfs.url", "none"],
   ["maintenance.auto", "false"],
+  // Else an edit could be published in another folder than the diff shows, or be a conflict that has no path of its own.
+  ["merge.directoryRenames", "false"],
   ["protocol.allow", "never"],
   ["submodule.recurse", "false"],
 ];

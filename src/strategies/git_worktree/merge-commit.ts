@@ -104,7 +104,8 @@ async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string)
   if (exitCode === 0) return tree;
   const sides = new Map<string, string>();
   for (const entry of entries) {
-    const [, side = "", path = ""] = /^\S+ \S+ ([1-3])\t(.*)$/s.exec(entry) ?? [];
+    const [, side = "", place = ""] = /^\S+ \S+ ([1-3])\t(.*)$/s.exec(entry) ?? [];
+    const path = withoutSide(place, [ours, theirs]);
     sides.set(path, (sides.get(path) ?? "") + side);
   }
   const conflicts = [...sides].map(([path, found]) => ({
@@ -112,6 +113,15 @@ async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string)
     reason: REASONS[found] ?? ("overlap" as const),
   }));
   throw conflictError(conflicts, "merge");
+}
+
+/** Where a file and a folder, or a link, want one place, git puts one aside and adds the name of its side: `x~main`. */
+function withoutSide(place: string, sides: readonly string[]): string {
+  for (const side of sides) {
+    const at = place.lastIndexOf(`~${side}`);
+    if (at > 0 && /^(?:_\d+)?$/.test(place.slice(at + 1 + side.length))) return place.slice(0, at);
+  }
+  return place;
 }
 
 /** By the sides that a path has: 1 is what both began with, 2 the branch, 3 the sandbox. */

@@ -29,6 +29,8 @@ export interface OwnLock {
   readonly lock: string;
   /** What the lock protects, and what its content becomes. */
   readonly target: string;
+  /** A file that has the mode of a target that is not there yet: repositories can be shared by many. */
+  readonly model?: string;
 }
 
 /** Takes the lock, or recognises that it is held; false when somebody else has it. Durable. */
@@ -59,7 +61,7 @@ export function holdsLock({ owner, lock }: OwnLock): boolean {
  * the content is from, where that matters.
  */
 export function publishLock(
-  { owner, lock, target }: OwnLock,
+  { owner, lock, target, model }: OwnLock,
   content: Uint8Array,
   mtimeNs: bigint | null = null,
 ): void {
@@ -69,7 +71,7 @@ export function publishLock(
     ftruncateSync(fd, 0);
     writeFileSync(fd, content);
     if (like?.isFile() === true) takeAttributes(fd, like);
-    else fchmodSync(fd, 0o666 & ~process.umask());
+    else fchmodSync(fd, modeOf(model));
     if (mtimeNs !== null) futimens(fd, null, mtimeNs);
     fsyncSync(fd);
   } finally {
@@ -94,6 +96,11 @@ export function releaseLock({ owner, lock }: OwnLock): void {
 function removeOwner(owner: string): void {
   rmSync(owner, { force: true });
   syncFolderOf(owner);
+}
+
+function modeOf(model: string | undefined): number {
+  const found = model === undefined ? null : lstatIfThere(model);
+  return found?.isFile() === true ? found.mode & 0o666 : 0o666 & ~process.umask();
 }
 
 function takeAttributes(fd: number, like: Stats): void {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { removeTemporaries, replaceFile, syncFolder } from "../../journal/durable-file.ts";
+import { removeTemporaries, replaceFiles, syncFolder } from "../../journal/durable-file.ts";
 import type { Git } from "./git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
 import { inRepository } from "./repository.ts";
@@ -18,7 +18,8 @@ export async function pin(site: Site, ref: string, commit: string): Promise<void
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true });
   await syncFolder(dirname(folder));
-  await replaceFile(file, `${commit}\n`);
+  // Whoever may read the repository has to be able to read all of its refs, or its git fails.
+  await replaceFiles([{ path: file, content: `${commit}\n`, mode: 0o666 }]);
 }
 
 /** Gives a kept commit up. Idempotent. One that the user's git has packed meanwhile goes with the sandbox. */

@@ -6,7 +6,7 @@ import type { Git } from "./git.ts";
 import { type Repository, inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
-/** Settings of a repository that say what its files mean; none of them can name a program. */
+/** Settings of a repository that say what its files mean, and who may write to it; none of them can name a program. */
 const KEPT = new Set([
   "core.attributesfile",
   "core.autocrlf",
@@ -19,10 +19,10 @@ const KEPT = new Set([
   "core.precomposeunicode",
   "core.protecthfs",
   "core.protectntfs",
+  "core.sharedrepository",
   "core.sparsecheckout",
   "core.sparsecheckoutcone",
   "core.symlinks",
-  "merge.directoryrenames",
   "merge.renamelimit",
   "merge.renames",
   "user.email",

@@ -4,11 +4,12 @@ import { SandboxConflictError } from "../../errors/index.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import { isPublished } from "../../tree/publish-filter.ts";
-import { copyIndex } from "./copy-index.ts";
+import { copyWholeIndex } from "./copy-index.ts";
 import { fewOf } from "./failures.ts";
-import { joinZero, parseRaw, splitZero } from "./git-output.ts";
+import { parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { type Site, privately } from "./site.ts";
+import { storePaths } from "./store-paths.ts";
 import { insideRepository, refuseSubmoduleEdits } from "./submodules.ts";
 
 /** What the worktree holds, as a tree of git. */
@@ -39,6 +40,7 @@ const MARKER = /^<{7} .*^={7}$.*^>{7} /ms;
  * Records everything in the worktree that git does not ignore: new, changed, removed, modes and links. Worktree, its
  * index and the repository's refs stay as they are.
  * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule` for edits inside another repository,
+ *   with reason `name` for names that git does not take,
  *   SandboxConflictError (`SANDBOX_CONFLICT`) for files of a merge that nobody has resolved; GitError.
  */
 export async function recordWorktree(
@@ -48,7 +50,7 @@ export async function recordWorktree(
 ): Promise<RecordedTree> {
   const { name, objects, exclude, signal } = options;
   const index = `${site.folder}/${name}.index`;
-  copyIndex(`${site.admin}/index`, index);
+  copyWholeIndex(site, `${site.admin}/index`, index);
   const call: GitCall = {
     ...privately(site, { index, ...(objects !== undefined && { objects }) }),
     ...(signal !== undefined && { signal }),
@@ -62,18 +64,18 @@ export async function recordWorktree(
   }
   const changed = parseRaw(
     await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], call),
-  ).map(({ path }) => path);
+  );
   const added = splitZero(await git.run(["ls-files", "-z", "-o", "--exclude-standard"], call));
   for (const path of added) if (path.endsWith("/")) throw insideRepository(path.slice(0, -1));
-  const paths = [...new Set([...changed, ...added])] as RelativePath[];
+  const edited = changed.map(({ path }) => path);
+  const paths = [...new Set([...edited, ...added])] as RelativePath[];
   const published = paths.filter((path) => isPublished(path, exclude));
   await options.beforeStoring?.(published, index);
-  if (published.length > 0) {
-    await git.run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], {
-      ...call,
-      input: joinZero(published),
-    });
-  }
+  const removed = changed.flatMap(({ path, after }) => (after === null ? [path] : []));
+  await storePaths(git, site, call, {
+    paths: published,
+    removed: removed.filter((path) => isPublished(path, exclude)),
+  });
   const tree = await git.line(["write-tree"], call);
   return { tree, index, left: paths.length - published.length };
 }

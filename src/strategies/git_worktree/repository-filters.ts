@@ -1,5 +1,5 @@
 import { type RelativePath, displayPath } from "../../model/byte-path.ts";
-import { statBeneath } from "../../tree/beneath.ts";
+import { findBeneath } from "../../tree/beneath.ts";
 import { refuseCommit } from "./failures.ts";
 import { joinZero, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
@@ -59,7 +59,7 @@ export async function refuseUnfiltered(
 /** Those of the paths at which the worktree has files: links and removals are never converted. */
 export function filesAmong(site: Site, paths: readonly RelativePath[]): RelativePath[] {
   const root = worktreePath(site);
-  return paths.filter((path) => statBeneath(root, path)?.type === "file");
+  return paths.filter((path) => findBeneath(root, path)?.type === "file");
 }
 
 /** How each filter is defined for calls of a kind; empty settings count as none. */

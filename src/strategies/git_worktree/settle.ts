@@ -145,7 +145,9 @@ async function keepOwn(
   const tip = await requireTip(git, site, (await readBase(site)).ref);
   const theirs = await changedBetween(git, inRepository(site.repository), base, tip);
   const settled = await readResolutions(site);
-  for (const path of paths) settled.set(path, theirs.get(path)?.after ?? null);
+  // What the branch has below a file of the sandbox is in its way as well.
+  const below = [...theirs.keys()].filter((one) => paths.some((path) => isWithin(one, path)));
+  for (const path of [...paths, ...below]) settled.set(path, theirs.get(path)?.after ?? null);
   await writeResolutions(site, settled);
 }
 

@@ -55,7 +55,7 @@ import {
 } from "./checkpoint.ts";
 import { type GitRecord } from "./commit-record.ts";
 import { driftOf } from "./drift.ts";
-import { refuseCommit, worktreeGone } from "./failures.ts";
+import { refuseCommit, repositoryGone, worktreeGone } from "./failures.ts";
 import { GitCommit, type OpenSite } from "./git-commit.ts";
 import { readGitProperties } from "./git-properties.ts";
 import { Git, GitError, describeGit } from "./git.ts";
@@ -339,7 +339,10 @@ export class GitWorktreeStrategy implements SandboxStrategy {
 }
 
 /** Whoever removes it with git takes what the repository knows of it along. */
-function requireWorktree({ worktree, admin }: OpenSite): void {
+function requireWorktree({ worktree, admin, repository }: OpenSite): void {
+  const { commonDirectory } = repository;
+  if (existsSync(worktree) && !existsSync(commonDirectory))
+    throw repositoryGone(commonDirectory, worktree);
   if (!existsSync(worktree) || !existsSync(admin)) throw worktreeGone(worktree);
 }
 

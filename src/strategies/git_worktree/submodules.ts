@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { SandboxCommitError } from "../../errors/index.ts";
 import { type RelativePath, displayPath, isTextPath } from "../../model/byte-path.ts";
-import { copyIndex } from "./copy-index.ts";
+import { copyWholeIndex } from "./copy-index.ts";
 import { SUBMODULE, splitZero } from "./git-output.ts";
 import { type Git, type GitCall, GitError } from "./git.ts";
 import { type Site, privately } from "./site.ts";
@@ -80,7 +80,7 @@ async function isUntouched(
   if (gitDirectory === null) return false;
   const index = `${site.folder}/${name}.submodule-index`;
   try {
-    copyIndex(`${gitDirectory}/index`, index);
+    copyWholeIndex(site, `${gitDirectory}/index`, index);
     // Settings of that repository are not ours to follow, as those of the one around it are not.
     const call = privately(site, { index, files: folder });
     const within = {

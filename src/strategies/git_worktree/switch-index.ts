@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import type { RelativePath } from "../../model/byte-path.ts";
-import { copyIndex } from "./copy-index.ts";
+import { copyWholeIndex } from "./copy-index.ts";
 import { readFlags, stagedPaths } from "./checkout-state.ts";
 import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
@@ -70,8 +70,7 @@ async function write(
   // Git may look at files again when it writes an index, with filters: never with those of the repository.
   const call = privately(site, { index: draft, files: repository.root });
   const flags = await readFlags(git, site, wanted);
-  copyIndex(`${repository.gitDirectory}/index`, draft);
-  showSharedIndexes(site);
+  copyWholeIndex(site, `${repository.gitDirectory}/index`, draft);
   const zero = "0".repeat(repository.objectFormat === "sha256" ? 64 : 40);
   // Removals first: a folder may become a file.
   const removals = wanted.flatMap(({ path, after }) =>
@@ -97,13 +96,4 @@ async function write(
   }
   // Says 1 for files that the user has edited: they stay as they are.
   await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
-}
-
-/** A split index is only the newer part of one; git looks for the other part in the git directory it is given. */
-function showSharedIndexes({ repository, privateGit }: Site): void {
-  for (const name of readdirSync(repository.gitDirectory)) {
-    if (!name.startsWith("sharedindex.")) continue;
-    rmSync(`${privateGit}/${name}`, { force: true });
-    symlinkSync(`${repository.gitDirectory}/${name}`, `${privateGit}/${name}`);
-  }
 }

@@ -8,7 +8,8 @@ import type { Site } from "./site.ts";
 export function refLock({ repository }: Site, ref: string | null, name: string): OwnLock {
   const folder = ref === null ? repository.gitDirectory : repository.commonDirectory;
   const target = `${folder}/${ref ?? "HEAD"}`;
-  return { owner: `${folder}/cofferdam-${name}.ref`, lock: `${target}.lock`, target };
+  const model = `${repository.commonDirectory}/HEAD`;
+  return { owner: `${folder}/cofferdam-${name}.ref`, lock: `${target}.lock`, target, model };
 }
 
 /** One way of a branch. */

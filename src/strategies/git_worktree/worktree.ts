@@ -6,6 +6,7 @@ import { removeFolder } from "../../tree/remove-folders.ts";
 import { runTask } from "../../tree/threads/pool.ts";
 import { writeBase } from "./base-record.ts";
 import { copyIndex } from "./copy-index.ts";
+import { forgetOperations } from "./forget-operations.ts";
 import type { Git } from "./git.ts";
 import { copyIncluded } from "./include.ts";
 import { removeOwnRefs, returnToBranch } from "./own-refs.ts";
@@ -64,6 +65,7 @@ export async function renewWorktree(git: Git, site: Site, head: Head): Promise<v
   for (const state of ["MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "index.lock"]) {
     await rm(`${admin}/${state}`, { force: true });
   }
+  await forgetOperations(site);
   copyIndex(index, `${admin}/index`);
   await rm(index, { force: true });
   await returnToBranch(git, site, head.commit);

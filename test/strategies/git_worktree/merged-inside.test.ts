@@ -187,3 +187,39 @@ test("a fork tells and publishes the edits of a sandbox that has taken the branc
   expect(git(root, "log", "--format=%s").split("\n")).toContain("mine");
   await fork.cleanup({ force: true });
 });
+
+test.each([
+  ["rebase", "git rebase -q main"],
+  ["rebase of mails", "git rebase -q --apply main"],
+  ["cherry-pick", "git cherry-pick main~ main"],
+  ["revert", "git revert --no-edit HEAD~"],
+  ["bisect", "git bisect start HEAD HEAD~2"],
+])(
+  "a %s that was begun in the worktree has ended after a return to an earlier state (R54)",
+  async (_name, begin) => {
+    const checkout = makeCheckout();
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const worktree = await sandbox.getPath();
+    const edit = (text: string): string => `echo ${text} > a.txt; git commit -qam ${text};`;
+    shell(worktree, `${edit("one")} ${edit("two")} echo kept > new.txt`);
+    shell(checkout.root, `${edit("theirs")} ${edit("more")}`);
+    await sandbox.checkpoint("before");
+    const said = (): string => shell(worktree, "git status | grep -E 'urrently|rogress' || true");
+    const ways = {
+      "two\nkept\n": () => sandbox.restoreCheckpoint("before"),
+      "more\n": () => sandbox.rollback(),
+    };
+    for (const [content, goBack] of Object.entries(ways)) {
+      shell(worktree, `${begin} > /dev/null 2>&1 || true`);
+      expect(said()).not.toBe("");
+      await goBack();
+      await sandbox.getPath();
+      expect(said()).toBe("");
+      expect(
+        shell(worktree, "git bisect log 2> /dev/null || true; git for-each-ref refs/bisect"),
+      ).toBe("");
+      expect(shell(worktree, "cat a.txt; cat new.txt 2> /dev/null || true")).toBe(content);
+    }
+  },
+);

@@ -70,3 +70,19 @@ test("a worktree that somebody has removed is told as gone, and cleaning up free
   expect(knownOf(checkout.root)).toBe(before);
   await bench.coffer.close();
 });
+
+test("a repository that was moved is told as such, and its edits can be committed once it is back", async () => {
+  const checkout = makeCheckout();
+  const { folder, root } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  shell(folder, "mv real moved");
+  for (const call of [() => bench.sandbox.diff(), () => bench.sandbox.drop(["a.txt"])]) {
+    const refusal = await call().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SandboxPathError);
+    expect(refusal).toMatchObject({ data: { path: `${root}/.git`, reason: "missing" } });
+  }
+  shell(folder, "mv moved real");
+  await bench.sandbox.commit();
+  expect(git(root, "show", "HEAD:a.txt")).toBe("edited");
+});

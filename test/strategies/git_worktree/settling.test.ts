@@ -129,3 +129,47 @@ test("refuses what has no edit", async () => {
   for (const call of [sandbox.drop(["a.txt"]), sandbox.resolve(["a.txt"], "mine")])
     await expect(call).rejects.toBeInstanceOf(SandboxPathError);
 });
+
+/** Each side of a file and a folder that want the same place. */
+const FOLDER = "rm tool; mkdir tool; echo inside > tool/part";
+const FILE = "echo more >> tool";
+
+test.each([
+  ["mine", "the branch has the folder", FILE, FOLDER, "#!/bin/sh\nmore\n"],
+  ["theirs", "the branch has the folder", FILE, FOLDER, "inside\n"],
+  ["mine", "the sandbox has the folder", FOLDER, FILE, "inside\n"],
+  ["theirs", "the sandbox has the folder", FOLDER, FILE, "#!/bin/sh\nmore\n"],
+] as const)(
+  "settles a file against a folder for %s, when %s (R53)",
+  async (how, _which, ours, theirs, content) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    shell(await sandbox.getPath(), `${ours}; echo new > new.txt`);
+    shell(root, `${theirs}; git add -A; git commit -qm theirs`);
+    await expect(sandbox.commit()).rejects.toMatchObject({
+      data: { reason: "merge", conflicts: [{ path: "tool" }] },
+    });
+    await sandbox.resolve(["tool"], how);
+    await sandbox.commit();
+    expect(shell(root, "cat tool 2> /dev/null || cat tool/*")).toBe(content);
+    expect(git(root, "status", "--porcelain")).toBe("");
+  },
+);
+
+test("a file keeps its folder when the other side renames that: a commit publishes the paths of the diff", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "for n in 1 2 3; do echo file $n > docs/$n; done; git add -A; git commit -qm more");
+  shell(root, "git config merge.directoryRenames true");
+  await using bench = await openGit(checkout);
+  const worktree = await bench.sandbox.getPath();
+  shell(worktree, "git mv docs pages; mkdir src/deep/er; echo mine > src/deep/er/new");
+  shell(root, "echo theirs > docs/new; git mv src/deep source; git add -A; git commit -qm theirs");
+  await bench.sandbox.commit();
+  expect(shell(root, "cat docs/new src/deep/er/new; ls pages source")).toBe(
+    "theirs\nmine\npages:\n1\n2\n3\npage\n\nsource:\nleaf\n",
+  );
+  expect(git(root, "status", "--porcelain")).toBe("");
+});
