@@ -24,6 +24,8 @@ export interface Ground {
 
 /** What lies outside of a ground's folder, such as the rows of a database. */
 export interface Elsewhere {
+  /** Folders of it whose calls matter as those in the ground's folder do. */
+  readonly folders: readonly string[];
   /** All of it; equal texts mean that nothing of it changed. */
   readonly look: () => string;
   /** What nobody may leave when everything is settled, whether sandboxes are there or not. */

@@ -4,11 +4,11 @@ import type { Operation, Order } from "./order.ts";
 
 const PROGRAM = new URL("./programs/operate.ts", import.meta.url);
 
-/** The program that does an operation, with the calls that matter: all on the ground, or those below a folder. */
+/** The program that does an operation, with the calls that matter: all on the ground, or those below some folders. */
 export function tracedProgram(
   ground: Ground,
   operation: Operation,
-  touching: readonly string[] = [ground.folder],
+  touching: readonly string[] = [ground.folder, ...(ground.elsewhere?.folders ?? [])],
 ): TracedProgram {
   const { state, begun, config } = ground;
   const order: Order = {

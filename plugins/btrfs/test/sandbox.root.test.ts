@@ -129,6 +129,21 @@ describe("a sandbox that is a snapshot", () => {
     expect((await second.diff()).changes).toEqual([]);
   });
 
+  it.each([
+    ["one of its snapshots", "btrfs -q subvolume delete $home/g1/tree"],
+    ["its snapshots", "btrfs -q subvolume delete $home/g1/*; rm -r $home/g1"],
+    ["its folder", "btrfs -q subvolume delete $home/g1/*; rm -r $home"],
+  ])("is forgotten when an earlier clean-up died after %s", async (_what, remove) => {
+    const site = new Site(disk.mountPoint);
+    await using cofferdam = await site.open();
+    const sandbox = await site.sandbox(cofferdam);
+    run(site.folder, `home=$(ls -d root/${AREA}/sandboxes/*); ${remove}`);
+    await sandbox.cleanup();
+    expect(site.subvolumes()).toEqual(["./root"]);
+    expect(run(site.root, `ls ${AREA}/sandboxes`)).toBe("");
+    expect(await cofferdam.list()).toEqual([]);
+  });
+
   it("is made where the state lies in a subvolume inside of the resource", async () => {
     const site = new Site(disk.mountPoint);
     run(site.root, "btrfs -q subvolume create inner");

@@ -63,6 +63,7 @@ export class SnapshotHome {
   /** Removes looks that were left by processes which died; nobody else looks meanwhile. */
   async removeLooks({ folder }: Pair): Promise<void> {
     const path = displayPath(folder);
+    if (!existsSync(path)) return;
     for (const name of readdirSync(path).filter(isLook))
       await this.#snapshots.remove(`${path}/${name}`);
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import type { ListedEntry } from "../../contract/strategy.ts";
 import { CheckpointError, SandboxCreationError } from "../../errors/index.ts";
@@ -135,7 +135,9 @@ export class SnapshotWorkspace implements Workspace {
 
   /** Staging clones from the snapshot, so programs may go on working there. */
   async quiesce(place: OpenPlace): Promise<void> {
-    await this.#home.removeLooks(await this.#current(place));
+    // There is none any more when a clean-up was interrupted.
+    const generation = await currentGeneration(place);
+    if (generation !== null) await this.#home.removeLooks(pairIn(generation.folder));
   }
 
   async discard(place: OpenPlace): Promise<{ readonly leftovers: readonly string[] }> {
@@ -279,6 +281,8 @@ function requireCheckpoint(place: SandboxPlace, checkpointId: string): Pair {
   });
 }
 
+/** What lies in the folder of a sandbox; nothing once it is removed. */
 function namesIn(place: SandboxPlace): string[] {
-  return readdirSync(displayPath(place.directory));
+  const path = displayPath(place.directory);
+  return existsSync(path) ? readdirSync(path) : [];
 }

@@ -33,6 +33,7 @@ export function subvolume(mountPoint: string): WorldMember {
     stateOf: (ground) => treeStateOf(ground, place(ground), ["old", "edited"], [AREA]),
     stateOfSandbox: async (ground, sandbox) =>
       treeStateOf(ground, await sandbox.getPath(), ["old", "edited", "later"], [AREA]),
+    folder: place,
     look: (ground) => found(place(ground), []),
     leftovers: (ground) =>
       found(join(place(ground), AREA), ["-mindepth", "2"])

@@ -20,6 +20,8 @@ export interface WorldMember {
   readonly connection?: (ground: Ground) => string;
   /** Further lines of the configuration, such as a plug-in. */
   readonly configuration?: string;
+  /** The folder that it has outside of the ground's, such as one on another device. */
+  readonly folder?: (ground: Ground) => string;
   /** All of it that lies outside of the ground's folder. */
   readonly look?: (ground: Ground) => string;
   /** What nobody may leave when everything is settled. */

@@ -61,6 +61,7 @@ function withConnections(ground: Ground, members: readonly WorldMember[]): Groun
     ...ground,
     ...(lines.length > 0 && { config }),
     elsewhere: {
+      folders: members.flatMap(({ folder }) => folder?.(ground) ?? []),
       look: () => members.map(({ look }) => look?.(ground) ?? "").join("\n"),
       unsettled: () => members.flatMap(({ unsettled }) => unsettled?.(ground) ?? []),
       leftovers: () => members.flatMap(({ leftovers }) => leftovers?.(ground) ?? []),
