@@ -1,12 +1,14 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { format, resolveConfig } from "prettier";
 
 /** Puts results into a list in a JSON file; one of the same thing that is already there is replaced. */
 export async function addResults(file, results) {
   const date = new Date().toISOString().slice(0, 10);
+  const commit = presentCommit();
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
   const list = new Map(known.map((result) => [keyOf(result), result]));
-  for (const result of results) list.set(keyOf(result), { ...result, date });
+  for (const result of results) list.set(keyOf(result), { ...result, commit, date });
   const sorted = [...list].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(sorted.map(([, result]) => result));
   writeFileSync(file, await format(text, { ...(await resolveConfig(file)), parser: "json" }));
@@ -14,4 +16,10 @@ export async function addResults(file, results) {
 
 function keyOf({ suite, shape, faults, shard = "1/1" }) {
   return [suite, shape, faults, shard].join("\n");
+}
+
+/** What is checked out, and whether it was edited. */
+function presentCommit() {
+  const cwd = new URL(".", import.meta.url);
+  return execFileSync("git", ["describe", "--always", "--dirty"], { cwd, encoding: "utf8" }).trim();
 }
