@@ -31,6 +31,8 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
     "",
     `By hand is ${kinds.map((kind) => `${BY_HAND[kind]} (${kind})`).join(", ")}. SQLite has no two phases: its commit is`,
     "one step, with the log applied in it.",
+    "",
+    ...newFileText(kinds, times),
     ...targetRows(times),
     "",
     `### ${changed} changed rows in tables of ${smallest} and ${largest}`,
@@ -48,6 +50,16 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
     ),
     "",
   ].join("\n");
+}
+
+/** What the disk took for the one thing besides syncs that a commit asks of it, which varies more than all others. */
+function newFileText(kinds, times) {
+  const taken = kinds.map((kind) => times.get(`${kind} disk`, "file", 20));
+  return [
+    `An empty file took ${taken.map((value) => `${value.toFixed(2)} ms`).join(", ")} to make on the disk, in the same rounds (in this order of`,
+    "databases); a commit in two phases makes eleven. ext4 without a journal needs up to ten times as long for some minutes",
+    "after many files were deleted nearby, and a commit is slower by as much.",
+  ];
 }
 
 /** What the two-phase commit of PostgreSQL may cost, where it was measured. */

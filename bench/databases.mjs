@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -84,7 +84,9 @@ async function measureCommits(folder, kind, server, place) {
     // The first round is for everybody's caches.
     if (round < 0) continue;
     noted.push(own);
-    for (const [subject, value] of Object.entries({ plain, byHand, ours })) note(subject, value);
+    const file = await timed(() => closeSync(openSync(join(folder, `file-${round}`), "wx")));
+    for (const [subject, value] of Object.entries({ plain, byHand, ours, file }))
+      note(subject, value);
     if (parts === null) continue;
     note("phases", parts.phases);
     note("withoutLog", ours - parts.applying);
