@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type RelativePath, ancestorsOf } from "../../model/byte-path.ts";
 import type { PathConflict } from "./failures.ts";
@@ -21,6 +21,22 @@ const OPERATIONS: readonly (readonly [file: string, operation: string])[] = [
 export function operationInProgress({ repository }: Site): string | null {
   const found = OPERATIONS.find(([file]) => existsSync(`${repository.gitDirectory}/${file}`));
   return found?.[1] ?? null;
+}
+
+/**
+ * What a program has begun in the sandbox's own worktree and git still has commits to replay of; null when nothing is. A
+ * merge, a bisect and the last commit of a sequence have everything in the worktree already.
+ */
+export function replayInside({ admin }: Site): string | null {
+  const [, rebase] =
+    OPERATIONS.find(([file]) => file.startsWith("rebase-") && existsSync(`${admin}/${file}`)) ?? [];
+  if (rebase !== undefined) return rebase;
+  const todo = `${admin}/sequencer/todo`;
+  if (!existsSync(todo)) return null;
+  const steps = readFileSync(todo, "latin1").match(/^[a-z].*$/gm) ?? [];
+  // The first one is the one that it stopped at.
+  if (steps.length < 2) return null;
+  return steps[0]?.startsWith("revert") === true ? "revert" : "cherry-pick";
 }
 
 /** Paths whose entries in the user's index are not those of the given commit. */

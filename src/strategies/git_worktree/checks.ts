@@ -7,6 +7,7 @@ import {
   operationInProgress,
   overlapping,
   readFlags,
+  replayInside,
   stagedPaths,
 } from "./checkout-state.ts";
 import type { GitRecord } from "./commit-record.ts";
@@ -46,6 +47,20 @@ export async function requireTip(git: Git, site: Site, ref: string | null): Prom
     });
   }
   return head.commit;
+}
+
+/**
+ * Refuses while commits are still to be replayed in the worktree of the sandbox: they are in no file of it yet.
+ * @throws SandboxCommitError (`SANDBOX_COMMIT`) with the reason `operationInProgress`.
+ */
+export function refuseReplay(site: Site): void {
+  const operation = replayInside(site);
+  if (operation === null) return;
+  const message = `A git ${operation} is in progress in the worktree of the sandbox`;
+  throw refuseCommit("operationInProgress", message, {
+    paths: [site.worktree],
+    hint: `End it there: \`coffer exec PLAN -- git ${operation} --continue\`, or --abort, in the repository (\`coffer path PLAN\` tells the worktree). Then commit again.`,
+  });
 }
 
 /** Another worktree that has the branch checked out; null when none has. */

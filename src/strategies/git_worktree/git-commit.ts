@@ -16,7 +16,7 @@ import {
 import { runTask } from "../../tree/threads/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { readBase } from "./base-record.ts";
-import { requireTip, verifyAfter, verifyBefore } from "./checks.ts";
+import { refuseReplay, requireTip, verifyAfter, verifyBefore } from "./checks.ts";
 import {
   type GitRecord,
   asJson,
@@ -68,6 +68,7 @@ export class GitCommit {
     hooks = true,
   ): Promise<Json> {
     requireMessage(options.message);
+    refuseReplay(site);
     const { ref } = await readBase(site);
     const from = await requireTip(this.#git, site, ref);
     const name = nameOfPart(tx);
