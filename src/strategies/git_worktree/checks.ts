@@ -14,7 +14,7 @@ import type { GitRecord } from "./commit-record.ts";
 import { conflictError, refuseCommit, refuseUndo } from "./failures.ts";
 import { type RawChange, splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
-import { type Head, inRepository, readHead } from "./repository.ts";
+import { type Head, inRepository, isOwnEntry, readHead } from "./repository.ts";
 import type { Site } from "./site.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 
@@ -70,7 +70,6 @@ async function checkedOutElsewhere(
   ref: string | null,
 ): Promise<string | null> {
   if (ref === null) return null;
-  const { root, gitDirectory, commonDirectory } = repository;
   const listed = await git.run(["worktree", "list", "--porcelain", "-z"], inRepository(repository));
   let folder = "";
   let number = 0;
@@ -80,8 +79,7 @@ async function checkedOutElsewhere(
       number++;
     }
     // The first one is the main checkout, whatever git calls it when its git directory lies elsewhere.
-    const isOwn = gitDirectory === commonDirectory ? number === 1 : folder === root;
-    if (line === `branch ${ref}` && !isOwn) return folder;
+    if (line === `branch ${ref}` && !isOwnEntry(repository, folder, number === 1)) return folder;
   }
   return null;
 }

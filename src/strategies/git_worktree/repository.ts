@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { SandboxCreationError } from "../../errors/index.ts";
 import type { Resource } from "../../model/resource.ts";
 import { type Git, type GitCall, GitError, describeGit } from "./git.ts";
@@ -73,6 +73,20 @@ export function inRepository({ root, gitDirectory }: Repository): GitCall {
   return { cwd: root, env: { GIT_DIR: gitDirectory, GIT_WORK_TREE: root } };
 }
 
+/** Whether an entry of git's list of worktrees, with the folder that it names, is that of this very checkout. */
+export function isOwnEntry(
+  { root, gitDirectory, commonDirectory }: Repository,
+  folder: string,
+  isMain: boolean,
+): boolean {
+  if (gitDirectory === commonDirectory) return isMain;
+  if (folder === root) return true;
+  if (isMain) return false;
+  // Moved without git it is listed at the old place, where it is no more.
+  const link = readFileSync(`${gitDirectory}/gitdir`, "utf8").trimEnd();
+  return dirname(resolve(gitDirectory, link)) === folder && !existsSync(`${folder}/.git`);
+}
+
 /** What is checked out now; null on a branch without a commit. */
 export async function readHead(git: Git, repository: Repository): Promise<Head | null> {
   const call = { ...inRepository(repository), accept: [0, 1] };
@@ -85,7 +99,8 @@ export async function readHead(git: Git, repository: Repository): Promise<Head |
 
 /**
  * What a new sandbox starts from.
- * @throws SandboxCreationError (`SANDBOX_CREATION`) for a branch without a commit, or one that only names another.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`) for a branch without a commit, one that only names another, or one
+ *   whose name is not UTF-8.
  */
 export async function requireHead(
   git: Git,
@@ -96,12 +111,22 @@ export async function requireHead(
     throw refused(resource, "head", `HEAD cannot be read: ${describeGit(cause)}`, { cause });
   });
   if (head === null) throw refused(resource, "unborn", "The branch has no commit yet");
+  if (head.ref?.includes(UNREADABLE) === true && !(await isKnown(git, repository, head.ref))) {
+    const message = `The branch ${head.ref} has a name that cannot be used: it is not UTF-8`;
+    const hint = "Rename it (`git branch -m`). Names of files can have any bytes.";
+    throw refused(resource, "oddName", message, { hint });
+  }
   if (head.ref !== null && existsSync(`${repository.commonDirectory}/${head.ref}`)) {
     const content = readFileSync(`${repository.commonDirectory}/${head.ref}`, "utf8");
     if (content.startsWith("ref:"))
       throw refused(resource, "symbolicBranch", `${head.ref} only names another branch`);
   }
   return head;
+}
+
+async function isKnown(git: Git, repository: Repository, ref: string): Promise<boolean> {
+  const call = { ...inRepository(repository), accept: [0, 1] };
+  return (await git.ask(["show-ref", "-q", "--verify", ref], call)).exitCode === 0;
 }
 
 async function ask(

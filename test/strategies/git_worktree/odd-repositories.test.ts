@@ -26,6 +26,11 @@ const ODD: Readonly<
     arrange: "git worktree add -q ../linked -b linked",
     root: "linked",
   },
+  "a linked worktree that was moved without git": {
+    ...BRANCH,
+    arrange: "git worktree add -q ../linked -b linked; mv ../linked ../moved",
+    root: "moved",
+  },
   "a split index": {
     ...BRANCH,
     arrange: "git config core.splitIndex true; git update-index --split-index",
@@ -205,6 +210,33 @@ test("a branch with our name, or in a folder of it, is no hindrance, and stays a
     await bench[Symbol.asyncDispose]();
     expect(knownOf(root)).toBe(before);
   }
+});
+
+test("a copy of a linked worktree is refused at commit, as both have the same branch checked out", async () => {
+  const { root, folder } = makeCheckout();
+  shell(root, "git worktree add -q ../linked -b linked; cp -a ../linked ../copy");
+  await using bench = await openGit({ folder, root: join(folder, "copy") });
+  await bench.sandbox.write("a.txt", "edited\n");
+  await expect(bench.sandbox.commit()).rejects.toMatchObject({
+    data: { reason: "checkedOutElsewhere" },
+  });
+});
+
+test("a branch whose name is not UTF-8 is refused when a sandbox is to be made (R58)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, `git checkout -q -b "$(printf 'caf\\351')"`);
+  const before = knownOf(root);
+  const attempt = openGit(checkout);
+  await expect(attempt).rejects.toBeInstanceOf(SandboxCreationError);
+  await expect(attempt).rejects.toMatchObject({ data: { stage: "oddName", residue: [] } });
+  expect(knownOf(root)).toBe(before);
+  // The sign for what cannot be read is a name like any other where somebody wrote it.
+  git(root, "checkout", "-q", "-b", "caf\uFFFD");
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  expect(git(root, "show", "HEAD:a.txt")).toBe("edited");
 });
 
 test("a repository in a folder with a line break, or bytes that are no UTF-8, is refused for its name", async () => {
