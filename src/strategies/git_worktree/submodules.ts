@@ -44,7 +44,7 @@ export function insideRepository(path: string): SandboxCommitError {
   const name = displayPath(path as RelativePath);
   return new SandboxCommitError(`${name} is another repository; edits inside it are not taken`, {
     operation: "commit",
-    hint: "Make it a resource of its own, or take the edits inside it back (in the worktree: empty its folder).",
+    hint: "Take the edits inside it back (in the worktree: empty its folder), and work on it in a plan of its own (`coffer open OTHER -r git:FOLDER`).",
     data: {
       originalRestored: true,
       undoDataAt: null,
