@@ -13,6 +13,8 @@ export interface DiffViewInit extends ContentReader {
   readonly unit?: DiffView["unit"];
   readonly changes: readonly Change[];
   readonly skipped?: readonly SkippedEntry[];
+  /** Commits that are in the sandbox already and get published. */
+  readonly commits?: number;
   readonly drift?: readonly DriftEntry[];
 }
 
@@ -28,6 +30,7 @@ export function createDiffView(init: DiffViewInit): DiffView {
     changes,
     summary: summarizeChanges(changes),
     skipped: init.skipped ?? [],
+    ...(init.commits !== undefined && { commits: init.commits }),
     ...(init.drift !== undefined && { drift: init.drift }),
     digest: digestChanges(changes),
     isEmpty: changes.length === 0,

@@ -40,13 +40,15 @@ export async function diffSandbox(
 ): Promise<DiffView> {
   const call = look(ref, "diff", "", options);
   const view = await withSandbox(guarded, call, () => guarded.raw.diff(ref, options));
-  const { sandboxId, base, changes, summary, skipped, drift, digest, isEmpty, unit } = view;
+  const { sandboxId, base, changes, summary, skipped, drift, digest, isEmpty, unit, commits } =
+    view;
   const text: DiffView["text"] = (wanted) => withSandbox(guarded, call, () => view.text(wanted));
   const told = { sandboxId, base, changes, summary, skipped, digest, isEmpty, text };
   return {
     ...told,
     ...(drift !== undefined && { drift }),
     ...(unit !== undefined && { unit }),
+    ...(commits !== undefined && { commits }),
   };
 }
 

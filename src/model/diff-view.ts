@@ -26,6 +26,8 @@ export interface DiffView {
   readonly changes: readonly Change[];
   readonly summary: DiffSummary;
   readonly skipped: readonly SkippedEntry[];
+  /** How many commits that are in the sandbox already are published with the changes; left out where there are none. */
+  readonly commits?: number;
   /** Only when asked for: what others changed in the real resource meanwhile. */
   readonly drift?: readonly DriftEntry[];
   /** SHA-256 over all changes, times left out: equal digests mean equal commits. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { answerOf } from "./answers.ts";
 import { coffer, makeHome, run } from "./coffer.ts";
 
 const FILES = { "site/a.txt": "a\n", "notes.txt": "old\n" };
@@ -48,6 +49,24 @@ test("keeps the edits of a fork whose commit found them published already, and c
   expect(coffer(home, ["diff", "two", "-q"]).stdout).toContain("+edit\n");
   expect(coffer(home, ["commit", "two", "-q", "-m", "two"])).toMatchObject({ code: 0 });
   expect(readFileSync(join(repo, "b.txt"), "utf8")).toBe("edit\n");
+});
+
+test("tells of commits that change no file, does not forget them unasked, and publishes them", () => {
+  const home = makeHome({ "repo/b.txt": "b\n" });
+  const repo = join(home.project, "repo");
+  const author = ["-c", "user.name=You", "-c", "user.email=you@example.invalid"];
+  const git = ["git", "-C", repo, ...author];
+  const empty = [...git, "commit", "-q", "--allow-empty", "-m", "release"];
+  run(home, "git", ["-C", repo, "init", "-q", "-b", "main"]);
+  run(home, "git", ["-C", repo, "add", "-A"]);
+  run(home, "git", ["-C", repo, ...author, "commit", "-qm", "first"]);
+  coffer(home, ["run", "--plan", "one", "-q", "-r", "git:./repo", "--", ...empty]);
+  expect(answerOf(home, ["diff", "one"])).toMatchObject({
+    sandboxes: [{ resourceId: "repo", changes: [], commits: 1 }],
+  });
+  expect(coffer(home, ["clean", "one"])).toMatchObject({ code: 4 });
+  expect(coffer(home, ["commit", "one", "-q"])).toMatchObject({ code: 0 });
+  expect(run(home, "git", ["-C", repo, "log", "--format=%s"]).stdout).toBe("release\nfirst\n");
 });
 
 test("does not suggest a rollback that would concern more than the empty commit", () => {

@@ -3,6 +3,7 @@ import type { Cofferdam, PlanSize, SandboxEvent, SparedBecause } from "../../ind
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { isWithoutWork } from "../is-without-work.ts";
 import { knownPlan, openFor } from "../open-plan.ts";
 import type { KnownPlan } from "../open-plan.ts";
 import { refuseFailures } from "../partial-failure.ts";
@@ -50,8 +51,7 @@ async function cleanPlan(call: Call, known: KnownPlan): Promise<ExitCode> {
 
 /** Edits that are not committed are somebody's work. */
 async function refuseEdits(call: Call, { plan }: KnownPlan): Promise<void> {
-  const { isEmpty } = await plan.diff({ signal: call.signal });
-  if (isEmpty) return;
+  if (isWithoutWork(await plan.diff({ signal: call.signal }))) return;
   const name = quoted(plan.id);
   throw new SandboxStateError("The plan has edits that are not committed", {
     data: { status: "ACTIVE", attempted: "cleanup", allowedFrom: [], reason: "status" },

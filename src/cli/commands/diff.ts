@@ -6,6 +6,7 @@ import { meantBy, within } from "../changed-paths.ts";
 import { modeOf } from "../describe-plan.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { isWithoutWork } from "../is-without-work.ts";
 import { isOffered, knownPlan, openFor } from "../open-plan.ts";
 import type { KnownPlan } from "../open-plan.ts";
 import { withProgress } from "../progress.ts";
@@ -87,6 +88,7 @@ function jsonOf(
         strategyName: ref.strategyName,
         mode: modeOf(ref),
         changes,
+        ...(view.commits !== undefined && { commits: view.commits }),
         summary: { ...summary, skipped: view.skipped.length },
       };
     }),
@@ -136,7 +138,7 @@ function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[], canDrop: b
   const given = call.text("resource");
   if (parts.length === 0 && given !== undefined)
     call.tell(`Nothing is changed at ${printable([given, ...call.texts("path")].join(" "))}.`);
-  if (diff.isEmpty) return;
+  if (isWithoutWork(diff)) return;
   const count = parts.reduce((sum, { view }) => sum + view.changes.length, 0);
   const isPart = count > MOST_SHOWN && !call.flag("patch") && !call.flag("nameOnly");
   call.suggest(

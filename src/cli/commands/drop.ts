@@ -2,10 +2,11 @@ import type { Call } from "../call.ts";
 import { type ChangedPaths, changedPaths } from "../changed-paths.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { isWithoutWork } from "../is-without-work.ts";
 import { knownPlan, openFor } from "../open-plan.ts";
 import { withProgress } from "../progress.ts";
 import { quoted } from "../quoted.ts";
-import { countText } from "../render/amounts.ts";
+import { commitsText, countText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
 
 /** `coffer drop`: takes single edits back, the rest stays. */
@@ -27,11 +28,13 @@ export async function drop(call: Call): Promise<ExitCode> {
     })),
   );
   if (call.json) call.answerJson({ planId: plan.id, dropped });
-  const isEmpty = (await plan.diff({ signal })).isEmpty;
+  const left = await plan.diff({ signal });
   const what = countText(dropped.length, "edit");
   call.tell(`Took back ${what} in the plan ${printable(plan.id)}: ${namesOf(dropped)}.`);
   const name = quoted(plan.id);
-  if (isEmpty) call.tell("Nothing else is changed there.");
+  for (const [id, view] of Object.entries(left.resources))
+    for (const text of commitsText(view)) call.tell(`${printable(id)}: ${text} all the same.`);
+  if (isWithoutWork(left)) call.tell("Nothing else is changed there.");
   else
     call.suggest(
       [`coffer diff ${name}`, "what is left"],

@@ -3,6 +3,7 @@ import { DatabaseError } from "../../light.ts";
 import { type Call, pageFor } from "../call.ts";
 import { EXIT, exitCodeOfOutcome } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { isWithoutWork } from "../is-without-work.ts";
 import { openFor } from "../open-plan.ts";
 import { refuseFailures } from "../partial-failure.ts";
 import { withProgress } from "../progress.ts";
@@ -67,7 +68,7 @@ async function runOrForget(
   } catch (error) {
     // A copy with edits that were not taken is somebody's work too.
     const isKept = error instanceof DatabaseError && error.data.keptAt !== undefined;
-    if (isNew && !isKept && (await plan.diff()).isEmpty) await plan.cleanup();
+    if (isNew && !isKept && isWithoutWork(await plan.diff())) await plan.cleanup();
     if (isNew && isKept) {
       call.tell(`Kept as the plan ${printable(plan.id)}:`);
       call.suggest([`coffer clean ${quoted(plan.id)} --force`, "forget the plan and what it kept"]);
@@ -101,7 +102,7 @@ async function chooseEnding(
     return "keep";
   }
   if (answer !== undefined && answer !== "review") return answer;
-  if (diff.isEmpty && isNew) return "unchanged";
+  if (isWithoutWork(diff) && isNew) return "unchanged";
   if (call.json || !canAsk()) return "keep";
   for (;;) {
     const choice = await askChoice();

@@ -16,6 +16,12 @@ export function countText(count: number, one: string, many = `${one}s`): string 
   return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
+/** What is published besides the edits, if anything. */
+export function commitsText({ commits = 0 }: { readonly commits?: number }): string[] {
+  const many = "commits made inside come along";
+  return commits === 0 ? [] : [countText(commits, "commit made inside comes along", many)];
+}
+
 /** A whole number with commas, in every language the same. */
 export function numberText(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

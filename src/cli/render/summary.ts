@@ -1,6 +1,7 @@
 import type { DiffView, PlanDiff } from "../../index.ts";
 import type { Style } from "../style.ts";
-import { countText, sizeText } from "./amounts.ts";
+import { isWithoutWork } from "../is-without-work.ts";
+import { commitsText, countText, sizeText } from "./amounts.ts";
 import { printable, shortened } from "./printable.ts";
 import { SHOWN_KINDS, kindsText, markOf, shownChanges } from "./shown-change.ts";
 import type { ShownChange } from "./shown-change.ts";
@@ -15,13 +16,12 @@ const SHOWN_OF_A_KIND = 10;
  */
 export function renderSummary(diff: PlanDiff, style: Style, width: number): string[] {
   const views = Object.entries(diff.resources);
-  if (diff.isEmpty)
-    return ["Nothing was changed.", ...views.flatMap(([, view]) => skippedLines(view))];
-  return views.flatMap(([id, view]) =>
-    view.isEmpty
+  const lines = views.flatMap(([id, view]) =>
+    view.isEmpty && view.commits === undefined
       ? skippedLines(view)
       : [...summaryOf(id, view, style, width), ...skippedLines(view)],
   );
+  return isWithoutWork(diff) ? ["Nothing was changed.", ...lines] : lines;
 }
 
 function summaryOf(id: string, view: DiffView, style: Style, width: number): string[] {
@@ -32,7 +32,8 @@ function summaryOf(id: string, view: DiffView, style: Style, width: number): str
 
 function filesSummary(id: string, view: DiffView, style: Style, width: number): string[] {
   const changes = innardsLast(shownChanges(view.changes));
-  const head = `${kindsText(changes)}; ${sizeText(view.summary.bytes)} to publish`;
+  const edits = `${kindsText(changes)}; ${sizeText(view.summary.bytes)} to publish`;
+  const head = [...(view.isEmpty ? [] : [edits]), ...commitsText(view)].join("; ");
   return [
     heading(id, head, style, width),
     ...firstOfEach(changes).map((change) => changeLine(change, style, width)),

@@ -1,6 +1,6 @@
 import type { DiffView } from "../../index.ts";
 import type { Page } from "../call.ts";
-import { countText } from "./amounts.ts";
+import { commitsText, countText } from "./amounts.ts";
 import { printable, shortened } from "./printable.ts";
 import { kindsText, shownChanges } from "./shown-change.ts";
 import type { ShownChange } from "./shown-change.ts";
@@ -20,7 +20,8 @@ export function renderTree(id: string, view: DiffView, { style, width }: Page): 
   const root = newFolder();
   for (const change of changes) place(root, change);
   const counts = changes.length === 0 ? "nothing was changed" : kindsText(changes);
-  const head = `${style.bold(shortened(printable(id), width))}  ${counts}`;
+  const told = [counts, ...commitsText(view)].join("; ");
+  const head = `${style.bold(shortened(printable(id), width))}  ${told}`;
   return [head, ...linesOf(root, "", { style, width })];
 }
 

@@ -29,6 +29,7 @@ import {
 import { conflictError, requireMessage } from "./failures.ts";
 import { type RawChange, parseRaw } from "./git-output.ts";
 import type { Git } from "./git.ts";
+import { isHistory } from "./history.ts";
 import { mergeWorktree } from "./merge-commit.ts";
 import { releaseLock, takeLock } from "./own-lock.ts";
 import { pin, unpin } from "./own-refs.ts";
@@ -92,7 +93,7 @@ export class GitCommit {
         return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
       const { to, commit, index, left } = merged;
       const raw = await this.#difference(site, from, to);
-      if (raw.length === 0)
+      if (raw.length === 0 && !(await isHistory(this.#git, site, { from, to, commit })))
         return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
       const files = raw.flatMap(({ path, after }) => (after?.mode.startsWith("100") ? path : []));
       await refuseUnfiltered(this.#git, site, idle, files, { index, isIndexOnly: true });

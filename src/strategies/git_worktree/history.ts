@@ -63,3 +63,36 @@ export async function editBase(git: Git, site: Site, tree?: string): Promise<str
   if (!isUnmoved || tree === undefined) return base;
   return (await git.line(["rev-parse", `${first}^{tree}`], call)) === tree ? first : base;
 }
+
+/** How many commits of the worktree a commit would publish besides the edits. `tree` is what the worktree holds. */
+export async function countCommits(
+  git: Git,
+  site: Site,
+  at: { readonly call: GitCall; readonly tree: string; readonly hasEdits: boolean },
+): Promise<number> {
+  const { call, tree, hasEdits } = at;
+  const parents = await parentsOf(git, site, call);
+  const [parent = ""] = parents;
+  if (parents.length === 1 && parent === (await readBase(site)).commit) return 0;
+  const tip = await branchTip(git, site);
+  if (!hasEdits) {
+    // What only takes back what the commits did is not published, nor what a merge makes nothing of.
+    const isMerge = parents.length > 1;
+    if (!isMerge && (await git.line(["rev-parse", `${parent}^{tree}`], call)) !== tree) return 0;
+    if (!(await isAncestor(git, call, tip, parent))) return 0;
+  }
+  return Number(await git.line(["rev-list", "--count", ...parents, `^${tip}`], call));
+}
+
+/**
+ * Whether a commit that changes no file is wanted for its history: somebody made it in the worktree, or merges there.
+ * One that only takes back what the commits before it did is not.
+ */
+export async function isHistory(
+  git: Git,
+  site: Site,
+  { from, to, commit }: { readonly from: string; readonly to: string; readonly commit: string },
+): Promise<boolean> {
+  if (to === from) return false;
+  return existsSync(`${site.admin}/MERGE_HEAD`) || commit === (await worktreeHead(git, site));
+}

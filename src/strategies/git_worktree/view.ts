@@ -11,7 +11,7 @@ import { type Owner, describeRaw, kindOf, ownedEntry } from "./describe-changes.
 import type { OpenSite } from "./git-commit.ts";
 import { FILE, type GitEntry, type RawChange, parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
-import { editBase } from "./history.ts";
+import { countCommits, editBase } from "./history.ts";
 import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
 import { privately, worktreePath } from "./site.ts";
 
@@ -30,6 +30,8 @@ export interface FoundEdits {
   readonly base: string;
   readonly changes: readonly Change[];
   readonly raw: readonly RawChange[];
+  /** How many commits of the worktree are published with them. */
+  readonly commits: number;
 }
 
 /** The changes of a sandbox as a commit would publish them, in their public form. */
@@ -51,7 +53,8 @@ export async function describeSite(
     const raw = parseRaw(await git.run(args, call));
     const blobs = new Blobs(git, call);
     const changes = await describeRaw(worktreePath(site), raw, blobs, ownerOf(site));
-    return { base, raw, changes };
+    const commits = await countCommits(git, site, { call, tree, hasEdits: raw.length > 0 });
+    return { base, raw, changes, commits };
   });
 }
 
@@ -67,6 +70,7 @@ export function diffSite(
     sandboxId: site.place.ref.sandboxId,
     base: site.place.ref.baseFingerprintId,
     changes: found.changes,
+    ...(found.commits > 0 && { commits: found.commits }),
     ...(drift !== undefined && { drift }),
     readBefore: (change) => before.read(pathOf(change)),
     readAfter: (change) => Promise.resolve(readBeneath(worktreePath(site), pathOf(change))),

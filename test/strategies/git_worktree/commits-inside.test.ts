@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { shell } from "../shell.ts";
+import { filesOf, git, gitState, makeCheckout, openGit } from "./checkout.ts";
+import { expectOracleEqual } from "../../support/oracle.ts";
+
+const FEATURE =
+  "git checkout -q -b feature; echo f > f; git add f; git commit -qm feature; git checkout -q main";
+
+test.each([
+  ["an empty commit", "git commit -q --allow-empty -m release", 1],
+  ["a merge that keeps our files", "git merge -q -s ours --no-edit feature", 2],
+  ["a merge in progress that keeps our files", "git merge -q -s ours --no-commit feature", 1],
+  ["a commit that was reverted", "echo x > a.txt; git commit -qam x; git revert --no-edit HEAD", 2],
+])(
+  "%s in the worktree is published although no file differs, and undone",
+  async (_name, make, count) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    shell(root, FEATURE);
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const worktree = await sandbox.getPath();
+    const [files, state] = [filesOf(root), gitState(root)];
+    shell(worktree, `${make} > /dev/null`);
+    const head = git(worktree, "rev-parse", "HEAD");
+    expect(await sandbox.diff()).toMatchObject({ isEmpty: true, commits: count });
+    // Not before the worktree has taken in what others did.
+    const before = git(root, "rev-parse", "main");
+    shell(root, "git commit -q --allow-empty -m theirs");
+    expect((await sandbox.diff()).commits).toBeUndefined();
+    git(root, "reset", "-q", "--hard", before);
+    const { noop, revision } = await sandbox.commit({ message: "ours" });
+    expect({ noop, revision }).toEqual({ noop: false, revision: git(root, "rev-parse", "main") });
+    shell(root, `git merge-base --is-ancestor ${head} main`);
+    expect(git(root, "status", "--porcelain")).toBe("");
+    expectOracleEqual(files, filesOf(root));
+    git(root, "fsck", "--strict");
+    await sandbox.undoCommit();
+    expect(gitState(root).split("\n--\n").slice(0, 5)).toEqual(state.split("\n--\n").slice(0, 5));
+    expectOracleEqual(files, filesOf(root));
+  },
+);
+
+test("edits that only take back what was committed inside are no commit, and publish none (R48)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), "echo KEY > secret; git add secret; git commit -qm wip");
+  await sandbox.drop(["secret"]);
+  const { isEmpty, commits } = await sandbox.diff();
+  expect({ isEmpty, commits }).toEqual({ isEmpty: true, commits: undefined });
+  const tip = git(root, "rev-parse", "HEAD");
+  expect(await sandbox.commit()).toMatchObject({ noop: true });
+  expect(git(root, "rev-parse", "HEAD")).toBe(tip);
+});
+
+test("a diff tells how many commits come along with the edits, until they are taken apart", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(worktree, "echo x > a.txt");
+  expect((await sandbox.diff()).commits).toBeUndefined();
+  shell(worktree, "echo KEY > secret; git add -A; git commit -qm wip");
+  await sandbox.drop(["secret"]);
+  expect(await sandbox.diff()).toMatchObject({ commits: 1, changes: [{ path: "a.txt" }] });
+  shell(root, "echo theirs > b.txt; git commit -qam theirs");
+  expect(await sandbox.diff()).toMatchObject({ commits: 1 });
+  shell(worktree, "git reset -q --soft HEAD~");
+  expect((await sandbox.diff()).commits).toBeUndefined();
+  await sandbox.commit();
+  expect(git(root, "log", "--all", "--format=%h", "--", "secret")).toBe("");
+});
