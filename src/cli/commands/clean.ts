@@ -31,8 +31,30 @@ export async function clean(call: Call): Promise<ExitCode> {
 /** By force a plan is forgotten also where something of it cannot be removed: then nobody else knows of it any more. */
 function tellLeft(call: Call, { name, data }: SandboxEvent): void {
   const { names } = data;
+  if (name === "sandbox.worktreeLeft") tellWorktreeLeft(call, data as unknown as WorktreeLeft);
   if (name === "sandbox.clonesLeft" && typeof names === "string")
     call.tell(`The database cannot be reached: its clones ${printable(names)} may be left there.`);
+}
+
+interface WorktreeLeft {
+  readonly repository: string;
+  readonly branch: string;
+  /** Where the refs that keep commits are. */
+  readonly pins: string;
+}
+
+function tellWorktreeLeft(call: Call, { repository, branch, pins }: WorktreeLeft): void {
+  call.tell(
+    `The repository ${printable(repository)} is not there: wherever it is now, a worktree and a branch ${branch} are left in it.`,
+  );
+  call.suggest(
+    [`git worktree remove -ff ${branch}`, "removes the worktree, when run there"],
+    [`git branch -D ${branch}`, "the branch"],
+    [
+      `git for-each-ref --format='delete %(refname)' ${pins} | git update-ref --stdin`,
+      "commits that were kept",
+    ],
+  );
 }
 
 async function cleanPlan(call: Call, known: KnownPlan): Promise<ExitCode> {

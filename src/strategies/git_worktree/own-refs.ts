@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeTemporaries, replaceFiles, syncFolder } from "../../journal/durable-file.ts";
 import type { Git } from "./git.ts";
@@ -44,6 +44,18 @@ export async function returnToBranch(git: Git, site: Site, commit: string): Prom
     cwd: worktree,
     env: { GIT_DIR: admin, GIT_WORK_TREE: worktree },
   });
+}
+
+/** Removes what programs noted about our branch in the settings of the repository, such as its upstream. Idempotent. */
+export async function removeOwnSettings(git: Git, { branch, repository }: Site): Promise<void> {
+  const file = `${repository.commonDirectory}/config`;
+  const name = branch.slice("refs/heads/".length);
+  // Hardly ever is there anything: then no git runs, and none takes the lock.
+  if (!existsSync(file) || !readFileSync(file, "latin1").includes(name)) return;
+  const config = ["config", "--file", file];
+  const asked = ["--name-only", "--get-regexp", `^branch\\.${name}\\.`];
+  const { exitCode } = await git.ask([...config, ...asked], { accept: [0, 1] });
+  if (exitCode === 0) await git.run([...config, "--remove-section", `branch.${name}`]);
 }
 
 /** Removes our branch and every ref that keeps our objects. Idempotent. */

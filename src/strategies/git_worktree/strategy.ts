@@ -174,8 +174,13 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   }
 
   async cleanup(ref: SandboxRef, _options?: CleanupOptions): Promise<void> {
-    const { place, repository } = await this.#open(ref);
+    const { place, repository, branch, pins } = await this.#open(ref);
+    const isGone = !existsSync(repository.commonDirectory);
     await this.#destroy(this.#git(place.resource), place, repository);
+    // Somebody moved it, and nobody else knows what it still has of the sandbox.
+    if (!isGone) return;
+    const left = { repository: repository.root, branch: branch.slice("refs/heads/".length), pins };
+    this.#host.emit("sandbox.worktreeLeft", { sandboxId: ref.sandboxId, ...left }, "warning");
   }
 
   async getPath(ref: SandboxRef, path: PathInput = ""): Promise<string> {

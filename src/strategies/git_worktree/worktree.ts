@@ -9,7 +9,7 @@ import { copyIndex } from "./copy-index.ts";
 import { forgetOperations } from "./forget-operations.ts";
 import type { Git } from "./git.ts";
 import { copyIncluded } from "./include.ts";
-import { removeOwnRefs, returnToBranch } from "./own-refs.ts";
+import { removeOwnRefs, removeOwnSettings, returnToBranch } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
 import { type Head, inRepository } from "./repository.ts";
@@ -85,6 +85,7 @@ export async function removeWorktree(git: Git, site: Site): Promise<readonly str
   const left = existsSync(aside) ? removeFolder(toBytePath(aside)) : [];
   if (left.length > 0) return left;
   removeIfEmpty(`${repository.commonDirectory}/worktrees`);
+  await removeOwnSettings(git, site);
   await removeOwnRefs(git, site);
   return [];
 }

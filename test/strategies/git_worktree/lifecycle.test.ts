@@ -144,6 +144,47 @@ test.each([
   expect(shell(checkout.folder, "find state -name 'cofferdam-*'")).toBe("");
 });
 
+test("cleanup removes what the settings of the repository have of our branch, and nothing else (R55)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(
+    root,
+    "git branch mine; git branch -q -u main mine; git config branch.cofferdam-x.note mine",
+  );
+  const settings = (): string => git(root, "config", "--local", "--list");
+  const before = settings();
+  {
+    await using bench = await openGit(checkout);
+    shell(await bench.sandbox.getPath(), "git branch -q -u main; git config branch.mine.note kept");
+    expect(settings()).toContain("branch.cofferdam-0");
+  }
+  expect(settings().split("\n").toSorted()).toEqual(
+    [...before.split("\n"), "branch.mine.note=kept"].toSorted(),
+  );
+});
+
+test("a cleanup by force while the repository is elsewhere says what is left in it", async () => {
+  const checkout = makeCheckout();
+  const { folder, root } = checkout;
+  const before = knownOf(root);
+  await using bench = await openGit(checkout);
+  const branch = `cofferdam-${bench.ref.sandboxId}`;
+  const pins = `refs/cofferdam/${bench.ref.sandboxId}`;
+  await bench.sandbox.checkpoint("kept");
+  shell(folder, "mv real moved");
+  await bench.sandbox.cleanup({ force: true });
+  const told = bench.events.filter(({ name }) => name === "sandbox.worktreeLeft");
+  expect(told).toMatchObject([{ level: "warning", data: { repository: root, branch, pins } }]);
+  shell(folder, "mv moved real");
+  expect(knownOf(root)).toContain(branch);
+  shell(
+    root,
+    `git worktree remove -ff ${branch}; git branch -q -D ${branch}
+     git for-each-ref --format='delete %(refname)' ${pins} | git update-ref --stdin`,
+  );
+  expect(knownOf(root)).toBe(before);
+});
+
 test("a directory without a repository is refused, and no other strategy takes its place (R59)", async () => {
   const folder = tempFolder();
   shell(folder, "mkdir plain; echo x > plain/x");
