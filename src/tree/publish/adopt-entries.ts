@@ -1,6 +1,7 @@
 import type { RelativePath } from "../../model/byte-path.ts";
 import type { StatBuffer } from "../../platform/native/index.ts";
-import { entryType } from "../read-entry.ts";
+import { entryType, findEntry } from "../read-entry.ts";
+import { sameAttributes } from "../tree-entry.ts";
 import { type AppliedStep, readApplied, writeApplied } from "./applied-record.ts";
 import { type EntryRecord, isSameContent, isSameEntry, lookAt, recordOf } from "./entry-record.ts";
 import { readMovePlan, writeMovePlan } from "./moved-sources.ts";
@@ -63,8 +64,10 @@ function standIn(
   if (!lookAt(now, fd, name) || entryType(now.type) !== step.staged.type) return null;
   const found: RecordedEntry[] = [[step.path, recordOf(now)]];
   const top = published[0]?.[1];
-  if (now.type !== "directory")
-    return wanted.has(step.path) && isRewritten(now, top) ? found : null;
+  if (now.type !== "directory") {
+    if (!wanted.has(step.path)) return null;
+    return isRewritten(now, top) || isLikeKept(context, step) ? found : null;
+  }
   if (!isLikeFolder(now, top)) return null;
   const expected = new Map(published.slice(1));
   let isWanted = false;
@@ -78,6 +81,16 @@ function standIn(
     else isOther = true;
   });
   return isWanted && !isOther && expected.size === 0 ? found : null;
+}
+
+/** Whether a file has the rights and attributes of the one before, as it was given: then nobody set any. */
+function isLikeKept(context: PublishContext, step: Step): boolean {
+  const { fd, name } = context.placeOf(step);
+  const kept = context.keptOf(step);
+  const [present, old] = [findEntry(fd, name), findEntry(kept.fd, kept.name)];
+  // With a further name it is in somebody's hands.
+  if (present?.nlink !== 1 || old?.type !== present.type) return false;
+  return sameAttributes(present, old);
 }
 
 /** Where only rights or attributes are different, somebody set them: that is an edit. */

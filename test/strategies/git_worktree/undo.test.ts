@@ -133,3 +133,47 @@ test.each([
   });
   expectOracleEqual(edited, filesOf(root));
 });
+
+test.each([
+  ["the same owner given again", 'chown -R "$(id -u):$(id -g)" .'],
+  ["rights given and taken back", "chmod a+x a.txt; chmod a-x a.txt"],
+  ["a further name that is gone again", "ln a.txt other; rm other"],
+])(
+  "a commit is taken back after %s: nothing of a file is different (R49, R50)",
+  async (_name, script) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    await using bench = await openGit(checkout);
+    shell(await bench.sandbox.getPath(), "echo edited > a.txt; ln -sfn b.txt link; rm b.txt");
+    const files = filesOf(root);
+    await bench.sandbox.commit();
+    shell(root, script);
+    await bench.sandbox.rollback();
+    expect(git(root, "status", "--porcelain")).toBe("");
+    expectOracleEqual(files, filesOf(root), { ignore: ["mtimes"] });
+  },
+);
+
+test.each([
+  ["other rights", "chmod 600 a.txt", "a.txt"],
+  ["a further name", "ln a.txt other", "a.txt"],
+  ["an attribute", "setfattr -n user.note -v mine a.txt", "a.txt"],
+  ["other rights of a new file", "chmod 600 new.txt", "new.txt"],
+  [
+    "the same size and time, and other content",
+    "touch -r a.txt t; echo EDITED > a.txt; touch -r t a.txt; rm t",
+    "a.txt",
+  ],
+])("an undo refuses %s that somebody gave a file (R50)", async (_name, script, path) => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  shell(await bench.sandbox.getPath(), "echo edited > a.txt; echo new > new.txt");
+  await bench.sandbox.commit();
+  shell(root, script);
+  const edited = filesOf(root);
+  await expect(bench.sandbox.rollback()).rejects.toMatchObject({
+    data: { reason: "foreignEdits", paths: [path] },
+  });
+  expectOracleEqual(edited, filesOf(root));
+});
