@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { throwUnlessErrno } from "../../platform/native/native-error.ts";
 import { splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type Repository, inRepository } from "./repository.ts";
@@ -35,6 +36,9 @@ const LARGE_FILES = "lfs.storage";
 /** Files of the repository that say what its files mean, and where they are. */
 const INFO = ["exclude", "attributes"];
 
+/** Settings by which the worktree was checked out, in the text of our configuration: they are right until it is renewed. */
+const SPARSE = /\[core\]\n\tsparsecheckout(?:cone)? = .*\n/g;
+
 /**
  * Makes a git directory of our own: it has the objects of the repository, and of its settings only those that cannot
  * start a program. Filters, drivers and hooks that the repository defines do not exist for it.
@@ -45,15 +49,34 @@ export async function makePrivateGit(git: Git, site: Site): Promise<void> {
     await mkdir(`${privateGit}/${folder}`, { recursive: true, mode: 0o700 });
   }
   await writeFile(`${privateGit}/HEAD`, "ref: refs/heads/none\n", { mode: 0o600 });
-  const listed = await git.run(["config", "--list", "-z", "--includes"], inRepository(repository));
-  await writeFile(`${privateGit}/config`, configOf(listed, repository), {
-    mode: 0o600,
-  });
-  for (const name of INFO) {
-    await copyIfThere(`${repository.commonDirectory}/info/${name}`, `${privateGit}/info/${name}`);
-  }
+  await rm(`${privateGit}/config`, { force: true });
+  await renewPrivateGit(git, site, "new");
   const patterns = `${repository.gitDirectory}/info/sparse-checkout`;
-  await copyIfThere(patterns, `${privateGit}/info/sparse-checkout`);
+  if (existsSync(patterns)) await copyFile(patterns, `${privateGit}/info/sparse-checkout`);
+}
+
+/**
+ * Brings the settings of our git directory, and what it ignores, to what the repository has now: whoever looks at the
+ * worktree has to see what git itself would see. `name` is one that no other call has.
+ */
+export async function renewPrivateGit(
+  git: Git,
+  { privateGit, repository }: Site,
+  name: string,
+): Promise<void> {
+  const listed = await git.run(["config", "--list", "-z", "--includes"], inRepository(repository));
+  const config = `${privateGit}/config`;
+  const present = (await readIfThere(config))?.toString("utf8");
+  const text = configOf(listed, repository);
+  const renewed =
+    present === undefined
+      ? text
+      : text.replace(SPARSE, "") + (present.match(SPARSE) ?? []).join("");
+  await become(config, Buffer.from(renewed, "utf8"), name);
+  for (const file of INFO) {
+    const content = await readIfThere(`${repository.commonDirectory}/info/${file}`);
+    await become(`${privateGit}/info/${file}`, content, name);
+  }
 }
 
 function configOf(listed: Buffer, { objectFormat, commonDirectory }: Repository): string {
@@ -78,6 +101,20 @@ function quoted(value: string): string {
   return `"${escaped}"`;
 }
 
-async function copyIfThere(from: string, to: string): Promise<void> {
-  if (existsSync(from)) await copyFile(from, to);
+/** Gives a file its content in one step, for those who read it meanwhile; null for none. */
+async function become(file: string, content: Buffer | null, name: string): Promise<void> {
+  if (content === null) return rm(file, { force: true });
+  if ((await readIfThere(file))?.equals(content) === true) return;
+  const fresh = `${file}.${name}`;
+  await writeFile(fresh, content, { mode: 0o600 });
+  await rename(fresh, file);
+}
+
+async function readIfThere(file: string): Promise<Buffer | null> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throwUnlessErrno(error, "ENOENT");
+    return null;
+  }
 }

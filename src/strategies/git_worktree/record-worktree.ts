@@ -8,6 +8,7 @@ import { copyWholeIndex } from "./copy-index.ts";
 import { fewOf } from "./failures.ts";
 import { parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
+import { renewPrivateGit } from "./private-git.ts";
 import { type Site, privately } from "./site.ts";
 import { storePaths } from "./store-paths.ts";
 import { insideRepository, refuseSubmoduleEdits } from "./submodules.ts";
@@ -50,6 +51,7 @@ export async function recordWorktree(
 ): Promise<RecordedTree> {
   const { name, objects, exclude, signal } = options;
   const index = `${site.folder}/${name}.index`;
+  await renewPrivateGit(git, site, name);
   copyWholeIndex(site, `${site.admin}/index`, index);
   const call: GitCall = {
     ...privately(site, { index, ...(objects !== undefined && { objects }) }),
