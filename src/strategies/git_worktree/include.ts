@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
-import { displayPath, nameOf, parentOf } from "../../model/byte-path.ts";
+import { ancestorsOf, isWithin, joinPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { copyTree } from "../../tree/copy-tree.ts";
 import { assertBeneath } from "../../tree/beneath.ts";
 import { readGitProperties } from "./git-properties.ts";
 import { joinZero, splitZero } from "./git-output.ts";
-import type { Git } from "./git.ts";
+import type { Git, GitCall } from "./git.ts";
 import { type Site, privately } from "./site.ts";
 
 const SHARED_LIST = ".worktreeinclude";
@@ -21,23 +21,51 @@ export async function copyIncluded(git: Git, site: Site, target: BytePath): Prom
   if (patterns.trim() === "") return;
   const list = `${site.folder}/include`;
   await writeFile(list, patterns, { mode: 0o600 });
+  for (const path of await findIncluded(git, site, list)) await copyOne(site, path, target);
+}
+
+/** The ignored files that a list names; folders that are ignored as a whole are one entry each. */
+async function findIncluded(git: Git, site: Site, list: string): Promise<RelativePath[]> {
   const { root, gitDirectory } = site.repository;
   const call = privately(site, { index: `${gitDirectory}/index`, files: root });
-  const wanted = await git.run(
-    ["ls-files", "-z", "--others", "--ignored", "--directory", `--exclude-from=${list}`],
-    call,
-  );
-  if (wanted.length === 0) return;
-  const ignored = await git.ask(["check-ignore", "-z", "--stdin"], {
+  const find = async (exclude: string): Promise<string[]> => {
+    const args = ["ls-files", "-z", "--others", "--ignored", "--directory", exclude];
+    return splitZero(await git.run(args, call));
+  };
+  const wanted = await find(`--exclude-from=${list}`);
+  const whole = await ignoredAmong(git, call, wanted.map(asPath));
+  // Such a folder is not ignored itself, but something in it may be.
+  const mixed = new Set(wanted.filter((path) => path.endsWith("/")).map(asPath));
+  for (const path of whole) mixed.delete(path);
+  if (mixed.size === 0) return whole;
+  const inside = (await find("--exclude-standard"))
+    .map(asPath)
+    .filter((path) => ancestorsOf(path).some((folder) => mixed.has(folder)));
+  const all = new Set([...whole, ...(await ignoredAmong(git, call, inside))]);
+  // git may list a folder, and what is in it besides.
+  return [...all].filter((path) => !ancestorsOf(path).some((folder) => all.has(folder)));
+}
+
+/** Those of the paths that git ignores. */
+async function ignoredAmong(
+  git: Git,
+  call: GitCall,
+  paths: readonly RelativePath[],
+): Promise<RelativePath[]> {
+  if (paths.length === 0) return [];
+  const { stdout } = await git.ask(["check-ignore", "-z", "--stdin"], {
     ...call,
     env: { ...call.env, GIT_LITERAL_PATHSPECS: "0" },
     // A name that begins with a colon would be taken for something else.
-    input: joinZero(splitZero(wanted).map((path) => `./${path}`)),
+    input: joinZero(paths.map((path) => `./${path}`)),
     accept: [0, 1],
   });
-  for (const found of splitZero(ignored.stdout)) {
-    await copyOne(site, found.replace(/^\.\/|\/$/g, "") as RelativePath, target);
-  }
+  return splitZero(stdout).map((path) => path.slice("./".length) as RelativePath);
+}
+
+/** Without the slash behind a folder: git takes a pattern for what is in the folder, such as `logs/*`, as one for that. */
+function asPath(listed: string): RelativePath {
+  return listed.replace(/\/$/, "") as RelativePath;
 }
 
 async function readPatterns({ place, repository }: Site): Promise<string> {
@@ -47,20 +75,16 @@ async function readPatterns({ place, repository }: Site): Promise<string> {
   return `${listed}\n${include.join("\n")}\n`;
 }
 
-async function copyOne(
-  { place, privateGit }: Site,
-  path: RelativePath,
-  target: BytePath,
-): Promise<void> {
-  const own = displayPath(path);
+async function copyOne({ place }: Site, path: RelativePath, target: BytePath): Promise<void> {
   // The checkout may hold our own folders, which nobody asked for.
-  if (place.exclude.some((excluded) => excluded === path) || privateGit.endsWith(own)) return;
-  const [from, to] = [place.root, target].map((root) => {
-    const parent = parentOf(path);
-    return (parent === "" ? root : `${root}/${parent}`) as BytePath;
-  });
-  if (from === undefined || to === undefined) return;
-  await mkdir(Buffer.from(to, "latin1"), { recursive: true });
-  assertBeneath(target, parentOf(path));
-  await copyTree({ source: from, target: to, only: nameOf(path), reflink: "auto" });
+  if (place.exclude.some((own) => isWithin(path, own))) return;
+  const folder = parentOf(path);
+  const within = (root: BytePath): BytePath => (folder === "" ? root : joinPath(root, folder));
+  const exclude = place.exclude
+    .filter((own) => isWithin(own, path))
+    .map((own) => (folder === "" ? own : own.slice(folder.length + 1)) as RelativePath);
+  await mkdir(Buffer.from(within(target), "latin1"), { recursive: true });
+  assertBeneath(target, folder);
+  const [source, to] = [within(place.root), within(target)];
+  await copyTree({ source, target: to, only: nameOf(path), exclude, reflink: "auto" });
 }
