@@ -14,6 +14,7 @@ import { copyIndex, copyWholeIndex } from "./copy-index.ts";
 import { forgetOperations } from "./forget-operations.ts";
 import type { Git } from "./git.ts";
 import { worktreeHead } from "./history.ts";
+import { addIncluded, readIncluded } from "./included-record.ts";
 import { pin, returnToBranch, unpin } from "./own-refs.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { forgetResolutions } from "./resolutions.ts";
@@ -86,6 +87,7 @@ export async function restoreCheckpoint(git: Git, site: Site, id: string): Promi
 export async function forkCheckpoint(git: Git, from: Site, id: string, site: Site): Promise<void> {
   const kept = await readKept(from, id);
   await addWorktree(git, site, kept.head);
+  await addIncluded(site, await readIncluded(from));
   await copyFiles(toBytePath(`${folderOf(from, id)}/tree`), site.worktree);
   await copyState(site, id, from);
   await writeBase(site, kept.base);

@@ -5,6 +5,7 @@ import { ancestorsOf, isWithin, joinPath, nameOf, parentOf } from "../../model/b
 import { copyTree } from "../../tree/copy-tree.ts";
 import { assertBeneath } from "../../tree/beneath.ts";
 import { readGitProperties } from "./git-properties.ts";
+import { addIncluded } from "./included-record.ts";
 import { joinZero, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { type Site, privately } from "./site.ts";
@@ -14,14 +15,17 @@ const SHARED_LIST = ".worktreeinclude";
 /**
  * Copies the ignored files of the checkout that people need in a worktree, such as `.env` and `node_modules`: those that
  * match the property `include` or the file `.worktreeinclude`, both in the manner of `.gitignore`. Files that git does
- * not ignore are never taken: they would be committed.
+ * not ignore are never taken: they would be missed in a commit.
  */
 export async function copyIncluded(git: Git, site: Site, target: BytePath): Promise<void> {
   const patterns = await readPatterns(site);
   if (patterns.trim() === "") return;
   const list = `${site.folder}/include`;
   await writeFile(list, patterns, { mode: 0o600 });
-  for (const path of await findIncluded(git, site, list)) await copyOne(site, path, target);
+  const found = await findIncluded(git, site, list);
+  // Before the first file is there: none of them may be recorded, whatever becomes of the list of what is ignored.
+  await addIncluded(site, found);
+  for (const path of found) await copyOne(site, path, target);
 }
 
 /** The ignored files that a list names; folders that are ignored as a whole are one entry each. */

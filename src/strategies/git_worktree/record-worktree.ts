@@ -8,9 +8,10 @@ import { copyWholeIndex } from "./copy-index.ts";
 import { fewOf } from "./failures.ts";
 import { parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
+import { includedPaths } from "./included-paths.ts";
 import { renewPrivateGit } from "./private-git.ts";
 import { type Site, privately } from "./site.ts";
-import { storePaths } from "./store-paths.ts";
+import { forgetPaths, storePaths } from "./store-paths.ts";
 import { insideRepository, refuseSubmoduleEdits } from "./submodules.ts";
 
 /** What the worktree holds, as a tree of git. */
@@ -18,7 +19,7 @@ export interface RecordedTree {
   readonly tree: string;
   /** The index that the tree was written from; the caller removes it. */
   readonly index: string;
-  /** Paths that a pattern keeps in the sandbox. */
+  /** Paths that stay in the sandbox, by a pattern or because they came along as ignored files. */
   readonly left: number;
 }
 
@@ -38,7 +39,8 @@ export interface RecordOptions {
 const MARKER = /^<{7} .*^={7}$.*^>{7} /ms;
 
 /**
- * Records everything in the worktree that git does not ignore: new, changed, removed, modes and links. Worktree, its
+ * Records everything in the worktree that git does not ignore, and that did not come along as an ignored file: new,
+ * changed, removed, modes and links. Worktree, its
  * index and the repository's refs stay as they are.
  * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule` for edits inside another repository,
  *   with reason `name` for names that git does not take,
@@ -71,15 +73,22 @@ export async function recordWorktree(
   for (const path of added) if (path.endsWith("/")) throw insideRepository(path.slice(0, -1));
   const edited = changed.map(({ path }) => path);
   const paths = [...new Set([...edited, ...added])] as RelativePath[];
-  const published = paths.filter((path) => isPublished(path, exclude));
+  const indexed = entries.map((entry) => entry.slice(entry.indexOf("\t") + 1) as RelativePath);
+  const included = await includedPaths(git, site, [...indexed, ...paths]);
+  const isTaken = (path: RelativePath): boolean =>
+    !included.has(path) && isPublished(path, exclude);
+  const published = paths.filter(isTaken);
   await options.beforeStoring?.(published, index);
   const removed = changed.flatMap(({ path, after }) => (after === null ? [path] : []));
-  await storePaths(git, site, call, {
-    paths: published,
-    removed: removed.filter((path) => isPublished(path, exclude)),
-  });
+  await forgetPaths(
+    git,
+    call,
+    indexed.filter((path) => included.has(path)),
+  );
+  await storePaths(git, site, call, { paths: published, removed: removed.filter(isTaken) });
   const tree = await git.line(["write-tree"], call);
-  return { tree, index, left: paths.length - published.length };
+  const left = new Set([...paths, ...included]).size - published.length;
+  return { tree, index, left };
 }
 
 /** Runs with a folder for objects that nobody keeps, and removes it afterwards. */

@@ -26,10 +26,7 @@ export async function storePaths(
   { paths, removed }: PathsToStore,
 ): Promise<void> {
   const hidden = new Set(behindLinks(site, removed));
-  if (hidden.size > 0) {
-    const input = joinZero([...hidden]);
-    await git.run(["update-index", "--force-remove", "-z", "--stdin"], { ...call, input });
-  }
+  await forgetPaths(git, call, [...hidden]);
   const plain = paths.filter((path) => !hidden.has(path));
   if (plain.length === 0) return;
   const how = ["-z", "--add", "--remove", "--replace", "--stdin"];
@@ -37,6 +34,17 @@ export async function storePaths(
   const gone = new Set(removed);
   const doubtful = plain.filter((path) => RESERVED.test(path) && !gone.has(path));
   if (doubtful.length > 0) await refuseLeftOut(git, call, doubtful);
+}
+
+/** Takes paths out of the index of a call, whatever the worktree has there. */
+export async function forgetPaths(
+  git: Git,
+  call: GitCall,
+  paths: readonly RelativePath[],
+): Promise<void> {
+  if (paths.length === 0) return;
+  const input = joinZero(paths);
+  await git.run(["update-index", "--force-remove", "-z", "--stdin"], { ...call, input });
 }
 
 /** Those of the paths that are gone because a link has the place of a folder above them; git refuses to look there. */

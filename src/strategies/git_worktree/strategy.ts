@@ -59,6 +59,7 @@ import { refuseCommit, repositoryGone, worktreeGone } from "./failures.ts";
 import { GitCommit, type OpenSite } from "./git-commit.ts";
 import { readGitProperties } from "./git-properties.ts";
 import { Git, GitError, describeGit } from "./git.ts";
+import { refuseIncludedCommits } from "./included-paths.ts";
 import { probeGit } from "./probe.ts";
 import { type Repository, findRepository, readHead, refused, requireHead } from "./repository.ts";
 import { GIT_LINK, openSite, repositoryMetadata, siteOf, worktreePath } from "./site.ts";
@@ -234,6 +235,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
         const { changes } = await this.#look(git, site, options);
         if (digestChanges(changes) !== options.expect) throw notAsReviewed();
       }
+      await refuseIncludedCommits(git, site);
       return await this.#commits(git).prepare(site, tx, options);
     } catch (error) {
       if (error instanceof SandboxError) throw error;

@@ -52,3 +52,78 @@ test("the state of an installation inside of the checkout never comes along", as
   const found = run("find", ["ignored", "-type", "f"], await bench.sandbox.getPath());
   expect(found.trim().split("\n").toSorted()).toEqual(["ignored/area/own", "ignored/mine"]);
 });
+
+const LISTED = `echo .env > .worktreeinclude; echo ignored/ >> .worktreeinclude; git add .worktreeinclude; git commit -qm list
+  echo SECRET > .env; mkdir ignored; echo lib > ignored/lib`;
+
+test.each([
+  ["nothing ignores them any more", "echo '*.log' > .gitignore; echo more > ignored/new"],
+  ["they are staged by force", "git add -f .env ignored; echo x > b.txt"],
+  ["they are staged and changed", "git add -f .env; echo more >> .env; echo x > b.txt"],
+  ["they are staged and removed", "git add -f .env; rm .env; echo x > b.txt"],
+])("files that came along are neither in a diff nor in a commit when %s", async (_name, edit) => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, LISTED);
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), edit);
+  const [edited = ""] = edit.match(/\.gitignore|b\.txt/) ?? [];
+  expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual([edited]);
+  const { warnings } = await sandbox.commit();
+  expect(warnings).toHaveLength(1);
+  expect(git(root, "show", "--format=", "--name-only")).toBe(edited);
+  expect(shell(root, "cat .env ignored/lib")).toBe("SECRET\nlib\n");
+});
+
+test("a commit in the worktree with a file that came along is refused by name, until it is taken back", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, LISTED);
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(
+    worktree,
+    `echo x > b.txt; git add -f b.txt .env; git commit -qm inside
+     git rm -q --cached .env; git commit -qm 'without it'`,
+  );
+  await expect(sandbox.commit()).rejects.toMatchObject({
+    code: "SANDBOX_COMMIT",
+    data: { reason: "included", paths: [".env"] },
+  });
+  expect(git(root, "log", "--format=%s", "-1")).toBe("list");
+  git(worktree, "reset", "--soft", git(root, "rev-parse", "HEAD"));
+  await sandbox.commit();
+  expect(git(root, "log", "--name-only", "--format=", "HEAD~..", "--").split("\n")).toEqual([
+    "b.txt",
+  ]);
+});
+
+test("a file that came along and that the branch has since is a file as any other", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, LISTED);
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(root, "git add -f .env; git commit -qm public");
+  shell(await sandbox.getPath(), "rm .env; git merge -q main; echo more >> .env");
+  expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual([".env"]);
+  await sandbox.commit();
+  expect(git(root, "show", "HEAD:.env")).toBe("SECRET\nmore");
+});
+
+test("files that came along stay in a fork of the sandbox, and after a rollback", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, LISTED);
+  await using bench = await openGit(checkout);
+  const { sandbox, coffer, ref } = bench;
+  const other = await (await coffer.plan("plan")).fork("other");
+  await sandbox.rollback();
+  for (const one of [other.sandbox(ref.resourceId), sandbox]) {
+    shell(await one.getPath(), "echo nothing > .gitignore");
+    expect((await one.diff()).changes.map(({ path }) => path)).toEqual([".gitignore"]);
+  }
+  await other.cleanup({ force: true });
+});
