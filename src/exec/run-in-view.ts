@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import { inspectForView } from "./machine.ts";
+import { movedRepositories, withGitSettings } from "./moved-repository.ts";
 import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
 import { type Command, type CommandEnd, nowhere, runEnclosed, runPlainly } from "./run-command.ts";
 import type { ShownFolder, ShownSandbox } from "./shown-sandbox.ts";
@@ -41,12 +42,15 @@ export interface ViewEnd extends CommandEnd {
  */
 export async function runInView(command: Command, options: ViewOptions): Promise<ViewEnd> {
   const { descriptor, network, outside } = options;
-  const request = { ...options, ...inspectForView() };
+  const { sandboxes, folder } = options;
+  const moved = await movedRepositories(sandboxes, folder, command.env);
+  const request = { ...options, moved, ...inspectForView() };
   const view = planView(request);
+  const env = withGitSettings(command.env, view.settings);
   makePlaces(options.folder, view);
   const { isRoot } = request;
   const end = await withSubmodules(view.worktrees, () =>
-    runEnclosed(command, { view, isRoot, network, descriptor }),
+    runEnclosed({ ...command, env }, { view, isRoot, network, descriptor }),
   );
   return { ...end, outside: outside === "allow" ? null : listOutside(view.layers) };
 }

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { Copies, bindAt } from "./copies.ts";
+import { Copies } from "./copies.ts";
 import { type Step, bindsAtOnce, mountsAtOnce } from "./mounts-at-once.ts";
 import type { Outside, ThrowAwayLayer } from "./outside.ts";
-import type { ShownSandbox } from "./shown-sandbox.ts";
-import { type SeenWorktree, seenWorktree } from "./submodule-links.ts";
+import { Repositories, type RepositoriesRequest } from "./repositories.ts";
+import type { SeenWorktree } from "./submodule-links.ts";
 
 /** A mount of the machine. */
 export interface RealMount {
@@ -15,9 +15,7 @@ export interface RealMount {
 }
 
 /** What a view is made of. */
-export interface ViewRequest {
-  /** The private folder of the run. */
-  readonly folder: string;
+export interface ViewRequest extends RepositoriesRequest {
   /** The state directory, which the command does not see. */
   readonly state: string;
   /** Further folders that it does not see. */
@@ -27,7 +25,6 @@ export interface ViewRequest {
   readonly network: boolean;
   readonly home: string | null;
   readonly temporary: readonly string[];
-  readonly sandboxes: readonly ShownSandbox[];
   readonly mounts: readonly RealMount[];
   /** Paths of sockets that somebody listens on. */
   readonly sockets: readonly string[];
@@ -46,6 +43,8 @@ export interface View {
   readonly links: ReadonlyMap<string, string>;
   /** Worktrees whose repositories are seen at another place than they lie. */
   readonly worktrees: readonly SeenWorktree[];
+  /** Settings of git that the command gets by its environment. */
+  readonly settings: readonly (readonly [key: string, value: string])[];
 }
 
 /** File systems of the kernel itself: shown as they are. */
@@ -69,8 +68,9 @@ function planOpenView(request: ViewRequest): View {
     ["processes", "/proc"],
     ...network(request),
   ];
-  const { worktrees } = repositories;
-  return { steps, layers: [], files: repositories.files(), links: copies.links(), worktrees };
+  const { worktrees, settings } = repositories;
+  const files = repositories.files();
+  return { steps, layers: [], files, links: copies.links(), worktrees, settings };
 }
 
 /** A root of its own. */
@@ -118,8 +118,9 @@ class ClosedView {
       [tables.mounts, atOnce.text],
       [tables.sockets, bindsAtOnce(listening.map((path) => [path, this.#at(path)]))],
     ]);
-    const { worktrees } = repositories;
-    return { steps: all, layers: this.#layers, files, links: copies.links(), worktrees };
+    const { worktrees, settings } = repositories;
+    const links = copies.links();
+    return { steps: all, layers: this.#layers, files, links, worktrees, settings };
   }
 
   /** Every file system below a layer of its own. */
@@ -180,60 +181,6 @@ class ClosedView {
 
   #at(path: string): string {
     return path === "/" ? this.#root : `${this.#root}${path}`;
-  }
-}
-
-/**
- * A worktree may hide its own repository, or have it where what a command writes is thrown away: the repository is shown
- * elsewhere, and the worktree is told where.
- */
-class Repositories {
-  readonly #folder: string;
-  readonly #hidden: readonly Readonly<Record<"git" | "repository" | "at" | "text", string>>[];
-  readonly #texts: string;
-  /** Where they and their worktrees lie and are seen. */
-  readonly worktrees: readonly SeenWorktree[];
-
-  constructor({ sandboxes, folder }: ViewRequest, shownIn: string) {
-    this.#folder = shownIn;
-    this.#texts = folder;
-    const found = sandboxes.flatMap((sandbox, index) => {
-      if (!("worktree" in sandbox) || sandbox.worktree === undefined) return [];
-      const { location, workspace, worktree } = sandbox;
-      return [{ location, workspace, worktree, at: this.#place(index) }];
-    });
-    this.worktrees = found.map((one) => seenWorktree(one, one.worktree, one.at));
-    this.#hidden = found.map(({ location, worktree, at }) => {
-      const text = `gitdir: ${at}/worktrees/${worktree.name}\n`;
-      return { git: join(location, ".git"), repository: worktree.repository, at, text };
-    });
-  }
-
-  /** Whether there are any, which then need a place. */
-  get areHidden(): boolean {
-    return this.#hidden.length > 0;
-  }
-
-  /** Steps that show the repositories, while their own places still do. */
-  show(within: (path: string) => string): string[][] {
-    return this.#hidden.flatMap(({ repository, at }) => [...bindAt(repository, within(at))]);
-  }
-
-  /** Steps that lead the worktrees there. */
-  link(within: (path: string) => string): string[][] {
-    return this.#hidden.map(({ git }, index) => ["bind", this.#text(index), within(git)]);
-  }
-
-  files(): Map<string, string> {
-    return new Map(this.#hidden.map(({ text }, index) => [this.#text(index), text]));
-  }
-
-  #place(index: number): string {
-    return join(this.#folder, `git-${index}`);
-  }
-
-  #text(index: number): string {
-    return join(this.#texts, `git-${index}.txt`);
   }
 }
 

@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { type ExecSite, openExecSite } from "./site.ts";
+
+const FIRST = "git init -q -b main; git add -A; git commit -qm first";
+const GLOBAL = `git config --global user.name T; git config --global user.email home@t.invalid`;
+
+/** The project as a repository, after a script in it; git has settings of its own for everything in the project. */
+function openRepository(script: string, name = ""): Promise<ExecSite> {
+  return openExecSite((home) => {
+    const location = join(home, "project");
+    const lines = `${GLOBAL}; git config --global 'includeIf.gitdir:project/.path' '~/work config'
+      git config -f ~/'work config' user.email work@t.invalid; git config -f ~/'work config' alias.odd '!echo "a;b"'
+      ${FIRST}; ${script}`;
+    inFolder(location, lines);
+    return [{ id: "code", type: "git-repository", location }];
+  }, name);
+}
+
+it.each(["discard", "read-only", "allow"] as const)(
+  "settings that the user has for the place of a repository hold for a command, outside: %s",
+  async (outside) => {
+    const { project, plan, run } = await openRepository("true", "an odd [home]");
+    const ran = await run(
+      `git config user.email; git odd; echo x > a.txt; git commit -qam inside
+       mkdir ~/other; cd ~/other; git init -q; git config user.email`,
+      { outside },
+    );
+    // Another repository has the settings of its own place.
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      stdout: "work@t.invalid\na;b\nhome@t.invalid\n",
+      stderr: "",
+    });
+    expect(ran.outside?.changes.filter(({ path }) => path.startsWith(project)) ?? []).toEqual([]);
+    await plan.commit();
+    expect(inFolder(project, "git log -1 --format=%ae; git status --short")).toBe(
+      "work@t.invalid\n",
+    );
+  },
+);
+
+it("what the repository itself sets counts more than what the user has for its place", async () => {
+  const { run } = await openRepository("git config user.email own@t.invalid");
+  expect((await run("git config user.email; git odd")).stdout).toBe("own@t.invalid\na;b\n");
+});
+
+it("settings of the command's own environment stay, and come before a command line", async () => {
+  const { run } = await openRepository("true");
+  const env = {
+    ...process.env,
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "user.name",
+    GIT_CONFIG_VALUE_0: "Env",
+  };
+  const { stdout } = await run(
+    "git config user.name; git config user.email; git -c user.email=line config user.email",
+    { env },
+  );
+  expect(stdout).toBe("Env\nwork@t.invalid\nline\n");
+});
+
+it("objects and settings that a repository names by relative paths are found by a command", async () => {
+  for (const outside of ["discard", "allow"] as const) {
+    const { project, plan, run } = await openRepository(
+      `git clone -q --bare . ../base; echo ../../../base/objects > .git/objects/info/alternates
+       git repack -qadl; git config -f .more alias.st 'status -s'; git config include.path ../.more
+       git add -A; git commit -qm more`,
+    );
+    const script = "git st; git log --format=%s; echo x > a.txt; git commit -qam inside; git st";
+    expect(await run(script, { outside })).toMatchObject({
+      stdout: "more\nfirst\n",
+      stderr: "",
+      exitCode: 0,
+    });
+    await plan.commit();
+    expect(inFolder(project, "git log -1 --format=%s HEAD; git fsck")).toBe("inside\n");
+    expect(inFolder(project, "cat .git/objects/info/alternates")).toBe("../../../base/objects\n");
+  }
+});
+
+function inFolder(cwd: string, script: string): string {
+  const stdio = ["ignore", "pipe", "ignore"] as const;
+  return execFileSync("sh", ["-ec", script], { cwd, encoding: "utf8", stdio: [...stdio] });
+}
