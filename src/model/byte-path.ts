@@ -91,3 +91,8 @@ export function ancestorsOf(path: RelativePath): RelativePath[] {
   }
   return result;
 }
+
+/** Whether the path is one of these or lies below one of them; as quick for many of them as for one. */
+export function isWithinAny(path: RelativePath, folders: ReadonlySet<RelativePath>): boolean {
+  return folders.has(path) || ancestorsOf(path).some((folder) => folders.has(folder));
+}

@@ -225,6 +225,37 @@ test("says how a conflict with the branch is settled, by commands or by a merge 
   }
 });
 
+test.each([
+  ["the branch renamed it", ["a.txt"], "mine", "a.txt"],
+  ["the branch renamed it", ["a.txt"], "theirs", "c.txt"],
+  ["both renamed it", ["a.txt", "d.txt"], "mine", "d.txt"],
+  ["both renamed it", ["a.txt", "d.txt"], "theirs", "c.txt"],
+] as const)(
+  "settles a conflict where %s with the command that its hint shows for %s --%s",
+  (which, paths, how, left) => {
+    const { home, git } = openRepository();
+    const text = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join("");
+    writeFileSync(join(home.project, "site/a.txt"), text);
+    expect(git("site", "commit", "-qam", "long")).toBe(0);
+    answerOf(home, ["rollback", "try"]);
+    const ours = join(workspace(home), "a.txt");
+    if (which === "both renamed it") renameSync(ours, join(workspace(home), "d.txt"));
+    else writeFileSync(ours, "ours\n");
+    git("site", "mv", "a.txt", "c.txt");
+    writeFileSync(join(home.project, "site/c.txt"), `${text}theirs\n`);
+    expect(git("site", "commit", "-qam", "theirs")).toBe(0);
+    const [, words = ""] =
+      /`coffer (resolve try .* --mine)`/.exec(hintOf(home, ["commit", "try"], 3)) ?? [];
+    expect(answerOf(home, words.replace("--mine", `--${how}`).split(" "))).toEqual({
+      planId: "try",
+      how,
+      resolved: [{ resourceId: "site", paths }],
+    });
+    answerOf(home, ["commit", "try"]);
+    expect(run(home, "ls", ["site"]).stdout.trim().split("\n")).toEqual([left, "b.txt"].sort());
+  },
+);
+
 test("says what is in progress in the checkout, and how to end it", () => {
   const { home, git } = openRepository();
   writeFileSync(join(workspace(home), "b.txt"), "ours\n");

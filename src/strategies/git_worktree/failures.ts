@@ -8,6 +8,7 @@ import { type RelativePath, displayPath } from "../../model/byte-path.ts";
 import type { ConflictReason } from "../../model/conflict.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
+import type { Rename } from "./renames.ts";
 
 const MOST_NAMED = 3;
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
@@ -23,6 +24,25 @@ export function conflictError(
   conflicts: readonly PathConflict[],
   what: "merge" | "checkout",
 ): SandboxConflictError {
+  return new SandboxConflictError(...conflictText(conflicts, what));
+}
+
+/** Refuses a commit over what the branch got meanwhile, and knows what either side renamed. */
+export class MergeConflictError extends SandboxConflictError {
+  // Nobody outside has to know that there are two of them.
+  override readonly name = "SandboxConflictError";
+  readonly renames: readonly Rename[];
+
+  constructor(conflicts: readonly PathConflict[], renames: readonly Rename[]) {
+    super(...conflictText(conflicts, "merge"));
+    this.renames = renames;
+  }
+}
+
+function conflictText(
+  conflicts: readonly PathConflict[],
+  what: "merge" | "checkout",
+): ConstructorParameters<typeof SandboxConflictError> {
   const names = conflicts.map(({ path }) => displayPath(path));
   const messages = {
     merge: describeMerge(conflicts.map(({ reason }) => reason)),
@@ -36,22 +56,20 @@ export function conflictError(
     locked: "Commit again when it has ended; if none runs any more, remove its lock first.",
   };
   const told = conflicts.every(({ reason }) => reason === "locked") ? "locked" : what;
-  return new SandboxConflictError(`${messages[told]}: ${fewOf(names)}; nothing was published`, {
-    operation: "commit",
-    hint: hints[told],
-    data: {
-      ...UNTOUCHED,
-      failedPath: names[0] ?? null,
-      reason: what,
-      conflicts: conflicts.map(({ path, reason }) => ({
-        ...publicPath(path),
-        reason,
-        base: null,
-        theirs: null,
-        ours: null,
-      })),
-    },
-  });
+  const data = {
+    ...UNTOUCHED,
+    failedPath: names[0] ?? null,
+    reason: what,
+    conflicts: conflicts.map(({ path, reason }) => ({
+      ...publicPath(path),
+      reason,
+      base: null,
+      theirs: null,
+      ours: null,
+    })),
+  };
+  const message = `${messages[told]}: ${fewOf(names)}; nothing was published`;
+  return [message, { operation: "commit", hint: hints[told], data }];
 }
 
 /** What the branch did that cannot be merged with the sandbox, by the reasons of its conflicts. */

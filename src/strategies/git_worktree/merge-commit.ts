@@ -2,14 +2,13 @@ import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions } from "../../contract/strategy.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
-import type { ConflictReason } from "../../model/conflict.ts";
 import { readBase } from "./base-record.ts";
 import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
-import { conflictError, requireMessage } from "./failures.ts";
-import { splitZero } from "./git-output.ts";
+import { requireMessage } from "./failures.ts";
 import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
 import { isAncestor, parentsOf } from "./history.ts";
+import { mergeTrees } from "./merge-trees.ts";
 import { recordWorktree } from "./record-worktree.ts";
 import { type IdleFilters, filesAmong, refuseUnfiltered } from "./repository-filters.ts";
 import { settledSides } from "./resolutions.ts";
@@ -84,8 +83,9 @@ export async function mergeWorktree(
     writeCommit(host, git, site, call, { tree: ofTree, parents: of, message });
   const commit = isNew ? await write(tree, parents) : parent;
   if (await isAncestor(git, call, tip, commit)) return { commit, to: commit, index, left };
-  const sides = (await settledSides(host, git, site, call, { tip, commit })) ?? { tip, commit };
-  const merged = await mergeTrees(git, call, sides.tip, sides.commit);
+  const sides = { tip, commit };
+  const settled = (await settledSides(host, git, site, call, sides)) ?? sides;
+  const merged = await mergeTrees(git, call, sides, settled);
   if (merged === (await treeOf(tip))) return null;
   const to = await write(merged, [tip, commit]);
   await rm(index, { force: true });
@@ -96,33 +96,3 @@ export async function mergeWorktree(
 function planOf({ place }: Site): string {
   return "ref" in place ? (place.ref as { readonly planId: string }).planId : place.sandboxId;
 }
-
-async function mergeTrees(git: Git, call: GitCall, ours: string, theirs: string): Promise<string> {
-  const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
-  const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
-  const [tree = "", ...entries] = splitZero(stdout);
-  if (exitCode === 0) return tree;
-  const sides = new Map<string, string>();
-  for (const entry of entries) {
-    const [, side = "", place = ""] = /^\S+ \S+ ([1-3])\t(.*)$/s.exec(entry) ?? [];
-    const path = withoutSide(place, [ours, theirs]);
-    sides.set(path, (sides.get(path) ?? "") + side);
-  }
-  const conflicts = [...sides].map(([path, found]) => ({
-    path: path as RelativePath,
-    reason: REASONS[found] ?? ("overlap" as const),
-  }));
-  throw conflictError(conflicts, "merge");
-}
-
-/** Where a file and a folder, or a link, want one place, git puts one aside and adds the name of its side: `x~main`. */
-function withoutSide(place: string, sides: readonly string[]): string {
-  for (const side of sides) {
-    const at = place.lastIndexOf(`~${side}`);
-    if (at > 0 && /^(?:_\d+)?$/.test(place.slice(at + 1 + side.length))) return place.slice(0, at);
-  }
-  return place;
-}
-
-/** By the sides that a path has: 1 is what both began with, 2 the branch, 3 the sandbox. */
-const REASONS: Readonly<Record<string, ConflictReason>> = { "13": "missing", "12": "changed" };

@@ -7,16 +7,28 @@ import {
   writeRecord,
 } from "../../journal/record-file.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
-import { type GitEntry, parseRaw } from "./git-output.ts";
+import { type GitEntry, type RawChange, parseRaw } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import type { Site } from "./site.ts";
 import { writeCommit } from "./write-commit.ts";
 
-/** What the branch had at each path when somebody said that the sandbox's version counts. */
-export type Resolutions = ReadonlyMap<RelativePath, GitEntry | null>;
+/** A path at which somebody said that the sandbox's version counts. */
+export interface Settled {
+  /** What the branch had there then. */
+  readonly theirs: GitEntry | null;
+  /** The path that stands for all that belong to the same conflict: together they count, or none of them. */
+  readonly conflict: RelativePath;
+}
+
+/** The settled paths of a sandbox. */
+export type Resolutions = ReadonlyMap<RelativePath, Settled>;
 
 interface Stored {
-  readonly paths: readonly (readonly [path: string, theirs: GitEntry | null])[];
+  readonly paths: readonly (readonly [
+    path: string,
+    theirs: GitEntry | null,
+    conflict?: string | undefined,
+  ])[];
 }
 
 const FORMAT: RecordFormat<Stored> = {
@@ -28,15 +40,23 @@ const FORMAT: RecordFormat<Stored> = {
 
 const fileOf = ({ folder }: Site): string => `${folder}/resolutions.json`;
 
-/** The settled paths of a sandbox. */
-export async function readResolutions(site: Site): Promise<Map<RelativePath, GitEntry | null>> {
+/** What was settled in a sandbox. */
+export async function readResolutions(site: Site): Promise<Map<RelativePath, Settled>> {
   const stored = await readRecord(fileOf(site), FORMAT);
-  return new Map(stored?.paths.map(([path, theirs]) => [path as RelativePath, theirs]));
+  return new Map(
+    stored?.paths.map(([path, theirs, conflict = path]) => [
+      path as RelativePath,
+      { theirs, conflict: conflict as RelativePath },
+    ]),
+  );
 }
 
 /** Remembers durably what was settled. */
 export function writeResolutions(site: Site, resolutions: Resolutions): Promise<void> {
-  return writeRecord(fileOf(site), FORMAT, { paths: [...resolutions] });
+  const paths = [...resolutions].map(
+    ([path, { theirs, conflict }]) => [path, theirs, conflict] as const,
+  );
+  return writeRecord(fileOf(site), FORMAT, { paths });
 }
 
 /** Forgets everything that was settled: the sandbox has another state now. */
@@ -52,8 +72,8 @@ export interface Sides {
 
 /**
  * Both sides with a common ancestor of their own, in which every settled path is what the branch has: a merge of the two
- * takes the sandbox's version there. Paths that the branch has changed again since count as unsettled. Null when
- * nothing is settled.
+ * takes the sandbox's version there. Conflicts at whose paths the branch has changed something since count as unsettled.
+ * Null when nothing is settled.
  */
 export async function settledSides(
   host: StrategyHost,
@@ -66,16 +86,24 @@ export async function settledSides(
   if (resolutions.size === 0) return null;
   const base = await git.line(["merge-base", tip, commit], call);
   const theirs = await changedBetween(git, call, base, tip);
-  const valid = [...resolutions].filter(([path, entry]) => {
-    const found = theirs.get(path);
-    return found !== undefined && isSame(found.after, entry);
-  });
+  const ours = await changedBetween(git, call, base, commit);
+  // Where the branch changed nothing it has what the sandbox began with; undefined where nobody changed anything.
+  const present = (path: RelativePath): GitEntry | null | undefined =>
+    theirs.has(path) ? theirs.get(path)?.after : ours.get(path)?.before;
+  const outdated = new Set<RelativePath>();
+  for (const [path, settled] of resolutions) {
+    const found = present(path);
+    if (found !== undefined && !isSame(found, settled.theirs)) outdated.add(settled.conflict);
+  }
+  const valid = [...resolutions].filter(
+    ([path, { conflict }]) => !outdated.has(conflict) && present(path) !== undefined,
+  );
   if (valid.length === 0) return null;
   const index = `${site.folder}/settled.index`;
   const own: GitCall = { ...call, env: { ...call.env, GIT_INDEX_FILE: index } };
   try {
     await git.run(["read-tree", base], own);
-    const lines = valid.map(([path, entry]) => indexLine(path, entry, base.length));
+    const lines = valid.map(([path, { theirs: entry }]) => indexLine(path, entry, base.length));
     const input = Buffer.from(lines.join(""), "latin1");
     await git.run(["update-index", "-z", "--add", "--replace", "--index-info"], { ...own, input });
     const message = "settled";
@@ -97,7 +125,7 @@ export async function changedBetween(
   call: GitCall,
   from: string,
   to: string,
-): Promise<Map<RelativePath, { readonly after: GitEntry | null }>> {
+): Promise<Map<RelativePath, RawChange>> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
   return new Map(parseRaw(await git.run(args, call)).map((change) => [change.path, change]));
 }

@@ -6,7 +6,7 @@ import {
   type RelativePath,
   ancestorsOf,
   displayPath,
-  isWithin,
+  isWithinAny,
   parentOf,
   toBytePath,
 } from "../../model/byte-path.ts";
@@ -14,10 +14,11 @@ import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/b
 import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
-import { describeMerge, fewOf } from "./failures.ts";
+import { MergeConflictError, describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
 import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
+import { namesAmong } from "./renames.ts";
 import { changedBetween, readResolutions, writeResolutions } from "./resolutions.ts";
 import { inRepository } from "./repository.ts";
 import { privately, worktreePath } from "./site.ts";
@@ -41,10 +42,18 @@ export async function dropPaths(
   const old = dropped.flatMap(({ path, before }) => (before === null ? [] : [path]));
   for (const path of old) refuseObstacle(root, path);
   if (old.length > 0) await checkOut(git, site, base, old);
+  await unsettle(site, new Set(paths));
+}
+
+/** What was settled at paths that are dropped counts no more, with all that was settled together with it. */
+async function unsettle(site: OpenSite, paths: ReadonlySet<RelativePath>): Promise<void> {
   const settled = await readResolutions(site);
-  const isLeft = ([path]: readonly [RelativePath, unknown]): boolean =>
-    !paths.some((at) => isWithin(path, at));
-  if (settled.size > 0) await writeResolutions(site, new Map([...settled].filter(isLeft)));
+  if (settled.size === 0) return;
+  const over = new Set(
+    [...settled].flatMap(([path, { conflict }]) => (isWithinAny(path, paths) ? conflict : [])),
+  );
+  const left = [...settled].filter(([, { conflict }]) => !over.has(conflict));
+  await writeResolutions(site, new Map(left));
 }
 
 /** Removes an added file, and the folders above it that nothing else is in; git has no empty ones. */
@@ -97,8 +106,9 @@ export interface SettleParts {
 const ROUNDS = 3;
 
 /**
- * Settles conflicts at these paths. git merges by itself whatever can be merged, so `merge` only tells what cannot.
- * Edits in the checkout that nobody has committed are never settled over, but can be yielded to.
+ * Settles conflicts at these paths, which may be any name that the sandbox or the branch has for a file. git merges by
+ * itself whatever can be merged, so `merge` only tells what cannot. Edits in the checkout that nobody has committed are
+ * never settled over, but can be yielded to.
  */
 export async function resolvePaths(
   { git, found, findConflict }: SettleParts,
@@ -106,29 +116,49 @@ export async function resolvePaths(
   paths: readonly RelativePath[],
   how: Resolution,
 ): Promise<void> {
-  selectChanges(found.raw, paths);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; ; round++) {
     const conflict = await findConflict();
     const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
+    if (round === 0) requireKnown(found.raw, wanted, paths);
     if (conflict === null || wanted.length === 0) return;
-    if (how === "merge") throw unmergeable(conflict, wanted);
-    if (how === "mine") {
-      if (conflict.data.reason !== "merge") throw conflict;
-      await keepOwn(git, site, found.base, wanted);
-      return;
-    }
-    await dropPaths(git, site, found, selectable(found.raw, wanted));
+    if (how === "merge") throw unmergeable(conflict, new Set(wanted.map(({ path }) => path)));
+    const isMerge = conflict.data.reason === "merge";
+    if (how === "mine" && !isMerge && round > 0) return;
+    if (round === ROUNDS || (how === "mine" && !isMerge)) throw conflict;
+    if (how === "mine") await keepOwn(git, site, found, wanted);
+    else await dropPaths(git, site, found, selectable(found.raw, wanted));
   }
+}
+
+/** A conflict, and every name that either side has for the file that it is about. */
+interface NamedConflict {
+  readonly path: RelativePath;
+  readonly names: readonly RelativePath[];
+}
+
+/** @throws SandboxPathError (`unchanged`) for a path where the sandbox changed nothing and nothing is in conflict. */
+function requireKnown(
+  raw: readonly RawChange[],
+  wanted: readonly NamedConflict[],
+  paths: readonly RelativePath[],
+): void {
+  const known = new Set(
+    wanted.flatMap(({ names }) => names.flatMap((name) => [name, ...ancestorsOf(name)])),
+  );
+  selectChanges(
+    raw,
+    paths.filter((path) => !known.has(path)),
+  );
 }
 
 function unmergeable(
   conflict: SandboxConflictError,
-  paths: readonly RelativePath[],
+  paths: ReadonlySet<RelativePath>,
 ): SandboxConflictError {
   if (conflict.data.reason !== "merge") return conflict;
-  const conflicts = conflict.data.conflicts.filter((one) => paths.includes(pathOf(one)));
+  const conflicts = conflict.data.conflicts.filter((one) => paths.has(pathOf(one)));
   const what = describeMerge(conflicts.map(({ reason }) => reason));
-  return new SandboxConflictError(`${what}: ${fewOf(paths.map(displayPath))}`, {
+  return new SandboxConflictError(`${what}: ${fewOf([...paths].map(displayPath))}`, {
     operation: "resolve",
     hint: "Bring both together in the sandbox and keep `mine`, or yield with `theirs`.",
     data: { ...conflict.data, conflicts, failedPath: conflicts[0]?.path ?? null },
@@ -139,23 +169,36 @@ function unmergeable(
 async function keepOwn(
   git: Git,
   site: OpenSite,
-  base: string,
-  paths: readonly RelativePath[],
+  { base, raw }: Edits,
+  wanted: readonly NamedConflict[],
 ): Promise<void> {
   const tip = await requireTip(git, site, (await readBase(site)).ref);
   const theirs = await changedBetween(git, inRepository(site.repository), base, tip);
+  const before = new Map(raw.map((change) => [change.path, change.before]));
   const settled = await readResolutions(site);
+  const settle = (path: RelativePath, conflict: RelativePath): void => {
+    const present = theirs.has(path) ? theirs.get(path)?.after : before.get(path);
+    settled.set(path, { theirs: present ?? null, conflict });
+  };
+  const conflictOf = new Map(wanted.flatMap(({ path, names }) => names.map((at) => [at, path])));
+  for (const [path, conflict] of conflictOf) settle(path, conflict);
   // What the branch has below a file of the sandbox is in its way as well.
-  const below = [...theirs.keys()].filter((one) => paths.some((path) => isWithin(one, path)));
-  for (const path of [...paths, ...below]) settled.set(path, theirs.get(path)?.after ?? null);
+  for (const path of theirs.keys()) {
+    const above = ancestorsOf(path).find((folder) => conflictOf.has(folder));
+    if (above !== undefined && !conflictOf.has(path)) settle(path, conflictOf.get(above)!);
+  }
   await writeResolutions(site, settled);
 }
 
 function conflictsAt(
-  { data }: SandboxConflictError,
+  conflict: SandboxConflictError,
   paths: readonly RelativePath[],
-): RelativePath[] {
-  return data.conflicts.map(pathOf).filter((path) => paths.some((at) => isWithin(path, at)));
+): NamedConflict[] {
+  const namesOf = namesAmong(conflict instanceof MergeConflictError ? conflict.renames : []);
+  const given = new Set(paths);
+  return conflict.data.conflicts
+    .map((one) => ({ path: pathOf(one), names: namesOf(pathOf(one)) }))
+    .filter(({ names }) => names.some((name) => isWithinAny(name, given)));
 }
 
 function pathOf({ path, pathBytes }: ConflictDetail): RelativePath {
@@ -163,8 +206,11 @@ function pathOf({ path, pathBytes }: ConflictDetail): RelativePath {
 }
 
 /** A conflict may be told at a folder that stands in the way of a change below it, or the other way round. */
-function selectable(raw: readonly RawChange[], paths: readonly RelativePath[]): RelativePath[] {
-  return raw.flatMap(({ path }) =>
-    paths.some((at) => isWithin(path, at) || isWithin(at, path)) ? path : [],
-  );
+function selectable(
+  raw: readonly RawChange[],
+  wanted: readonly NamedConflict[],
+): readonly RelativePath[] {
+  const names = new Set(wanted.flatMap((one) => one.names));
+  const above = new Set([...names].flatMap(ancestorsOf));
+  return raw.flatMap(({ path }) => (above.has(path) || isWithinAny(path, names) ? path : []));
 }
