@@ -39,7 +39,7 @@ export function changedPaths(
     const wanted = selections.filter((one) => one.resourceId === resourceId);
     const isWanted = ({ path }: Change): boolean =>
       wanted.some((one) => isAtOrBelow(path, one.path));
-    const exact = (path: string): PathInput => exactPath(all, path);
+    const exact = exactPaths(all);
     const paths = wanted.map(({ path }) => exact(path));
     return { resourceId, paths, changes: all.filter(isWanted), exact };
   });
@@ -117,13 +117,17 @@ function plain(text: string): string {
 }
 
 /**
- * The exact bytes where the name on the screen is not all of it.
+ * Gives the exact bytes where the name on the screen is not all of it.
  * @throws UsageError when several names look the same there.
  */
-function exactPath(changes: readonly Change[], path: string): PathInput {
-  const [first, second] = changes.filter((change) => change.path === path);
-  if (second !== undefined) throw lookAlikes(path);
-  return first?.pathBytes === undefined ? path : Buffer.from(first.pathBytes, "hex");
+function exactPaths(changes: readonly Change[]): (path: string) => PathInput {
+  const shown = new Map<string, Change[]>();
+  for (const change of changes) shown.set(change.path, [...(shown.get(change.path) ?? []), change]);
+  return (path) => {
+    const [first, second] = shown.get(path) ?? [];
+    if (second !== undefined) throw lookAlikes(path);
+    return first?.pathBytes === undefined ? path : Buffer.from(first.pathBytes, "hex");
+  };
 }
 
 function lookAlikes(path: string): UsageError {

@@ -1,4 +1,4 @@
-import { type RelativePath, isWithin } from "../model/byte-path.ts";
+import { type RelativePath, ancestorsOf, isWithinAny } from "../model/byte-path.ts";
 import { pathError } from "./beneath.ts";
 
 /**
@@ -9,8 +9,8 @@ export function selectChanges<T extends { readonly path: RelativePath }>(
   changes: readonly T[],
   paths: readonly RelativePath[],
 ): T[] {
-  for (const path of paths) {
-    if (!changes.some((change) => isWithin(change.path, path))) throw pathError(path, "unchanged");
-  }
-  return changes.filter((change) => paths.some((path) => isWithin(change.path, path)));
+  const changed = new Set(changes.flatMap(({ path }) => [path, ...ancestorsOf(path)]));
+  for (const path of paths) if (!changed.has(path)) throw pathError(path, "unchanged");
+  const wanted = new Set(paths);
+  return changes.filter(({ path }) => isWithinAny(path, wanted));
 }

@@ -1,4 +1,5 @@
 import { SandboxPathError } from "../../light.ts";
+import type { PlanDiff } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { changedPaths } from "../changed-paths.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -27,17 +28,19 @@ export async function resolveConflicts(call: Call): Promise<ExitCode> {
   const { plan } = known;
   const { signal } = call;
   const texts = call.texts("path");
-  const wanted = changedPaths(known, await plan.diff({ signal }), texts);
+  const before = await plan.diff({ signal });
+  const wanted = changedPaths(known, before, texts);
   for (const { resourceId, paths } of wanted)
     await withProgress(call, "Settling", plan.resolve(resourceId, paths, how, { signal }));
   const name = quoted(plan.id);
   const after = how === "theirs" ? await plan.diff({ signal }) : null;
-  const edited = (id: string): string[] =>
-    after?.resources[id]?.changes.map(({ path }) => path) ?? [];
   const all = wanted.map(({ resourceId, changes }) => {
     const paths = changes.map(({ path }) => path);
-    const kept = paths.filter((path) => edited(resourceId).includes(path));
-    return { resourceId, paths: paths.filter((path) => !kept.includes(path)), kept };
+    if (after === null) return { resourceId, paths, kept: [] };
+    const edited = new Set(pathsOf(after, resourceId));
+    // A rename is taken back as a whole, whichever of its names was given.
+    const taken = pathsOf(before, resourceId).filter((path) => !edited.has(path));
+    return { resourceId, paths: taken, kept: paths.filter((path) => edited.has(path)) };
   });
   const kept = all.flatMap((one) => one.kept);
   if (kept.length > 0 && all.every(({ paths }) => paths.length === 0))
@@ -52,6 +55,10 @@ export async function resolveConflicts(call: Call): Promise<ExitCode> {
     [`coffer commit ${name}`, "publish it, all or nothing"],
   );
   return EXIT.done;
+}
+
+function pathsOf(diff: PlanDiff, resourceId: string): string[] {
+  return diff.resources[resourceId]?.changes.map(({ path }) => path) ?? [];
 }
 
 const SHOWN = 5;

@@ -65,9 +65,10 @@ async function goneFolders(
   const lost = new Set(
     conflicts.flatMap(({ change, reason }) => (reason === "missing" ? change.path : [])),
   );
+  const isDropped = new Set(dropped);
   const kept = changes.filter(
     (change) =>
-      !dropped.includes(change) && !(change.after?.type === "directory" && lost.has(change.path)),
+      !isDropped.has(change) && !(change.after?.type === "directory" && lost.has(change.path)),
   );
   const folders = dropped.flatMap(({ path }) =>
     lost.has(path) ? (lookUpReal(place.root, path).missingParent ?? []) : [],
