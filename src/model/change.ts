@@ -10,7 +10,7 @@ export interface EntryState {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** SHA-256 of a file's content in hex; null where there is none or it is not known. */
+  /** SHA-256 of a file's content in hex, the commit of a submodule of git; null where there is none or it is not known. */
   readonly hash: string | null;
   /** Text of a symbolic link; null for everything else. */
   readonly target: string | null;

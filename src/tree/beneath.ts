@@ -194,6 +194,12 @@ export function assertBeneath(root: BytePath, path: RelativePath): void {
   );
 }
 
+/** Makes a folder, with those above it that are missing; one that is there stays as it is. */
+export function makeFolderBeneath(root: BytePath, path: RelativePath): void {
+  typed(root, path, () => withRoot(root, (fd) => makeFolders(fd, `${path}/.` as RelativePath)));
+}
+
+/** Makes the folders above a path. */
 function makeFolders(rootFd: number, path: RelativePath): void {
   for (const folder of ancestorsOf(path).slice(1)) {
     try {

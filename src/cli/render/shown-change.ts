@@ -96,20 +96,20 @@ function shown(change: Change): ShownChange {
     path: isRenamed ? `${printable(renamedFrom)} → ${name}` : name,
     details: [
       ...(renamedTo === undefined ? [] : [`moved to ${printable(renamedTo)}`]),
-      ...detailsOf(before, after),
+      ...detailsOf(change),
     ],
     notes: notes.map(printable),
   };
 }
 
-function detailsOf(before: EntryState | null, after: EntryState | null): string[] {
+function detailsOf({ before, after, notes = [] }: Change): string[] {
   if (before === null || after === null) return sideOf(after ?? before);
   if (before.type !== after.type) return [`${before.type} → ${after.type}`];
   const details: string[] = [];
   const grown = after.size - before.size;
   if (before.target !== after.target)
     details.push(`${printable(before.target ?? "")} → ${printable(after.target ?? "")}`);
-  else if (before.hash !== after.hash || grown !== 0)
+  else if (after.type !== "directory" && (before.hash !== after.hash || grown !== 0))
     details.push(
       grown === 0 ? "same size" : `${grown < 0 ? "-" : "+"}${sizeText(Math.abs(grown))}`,
     );
@@ -117,7 +117,8 @@ function detailsOf(before: EntryState | null, after: EntryState | null): string[
   if (before.uid !== after.uid || before.gid !== after.gid)
     details.push(`owner ${before.uid}:${before.gid} → ${after.uid}:${after.gid}`);
   details.push(...attributesText(before.xattrs ?? {}, after.xattrs ?? {}));
-  if (details.length === 0 && before.mtimeNs !== after.mtimeNs) details.push("time");
+  const isUntold = details.length === 0 && notes.length === 0;
+  if (isUntold && before.mtimeNs !== after.mtimeNs) details.push("time");
   return details;
 }
 

@@ -5,10 +5,11 @@ import { compareText } from "../../model/compare-text.ts";
 import { readBeneath, statBeneath } from "../../tree/beneath.ts";
 import { hashFile } from "../../tree/content.ts";
 import { publicPath } from "../../tree/public-path.ts";
-import { type GitEntry, LINK, type RawChange } from "./git-output.ts";
+import { type GitEntry, LINK, type RawChange, SUBMODULE } from "./git-output.ts";
 import type { Blobs } from "./blobs.ts";
 
 const CHANGES_PER_TURN = 100;
+const SHOWN_DIGITS = 12;
 
 /** Who owns what a sandbox publishes; git itself keeps no owners. */
 export interface Owner {
@@ -32,20 +33,44 @@ export async function describeRaw(
     const known = contents.get(path);
     const from = renames.from.get(path);
     const to = renames.to.get(path);
-    described.push({
-      ...publicPath(path),
+    const sides = {
       kind: kindOf(before, after),
       before: before && {
         ...ownedEntry(before, owner),
-        ...(known ?? { size: 0, hash: null, target: null }),
+        ...(known ?? folderFacts(before)),
         mtimeNs: "0",
       },
       after: after && afterState(worktree, path, after, owner),
+    };
+    const notes = [...submoduleNotes(before, after), ...storedNotes(sides)];
+    described.push({
+      ...publicPath(path),
+      ...sides,
+      ...(notes.length > 0 && { notes }),
       ...(from !== undefined && { renamedFrom: displayPath(from) }),
       ...(to !== undefined && { renamedTo: displayPath(to) }),
     });
   }
   return described.sort((a, b) => compareText(a.path, b.path));
+}
+
+/** A submodule has no content but the commit that it is at. */
+function folderFacts({ mode, oid }: GitEntry): Pick<EntryState, "size" | "hash" | "target"> {
+  return { size: 0, hash: mode === SUBMODULE ? oid : null, target: null };
+}
+
+/** What a reader cannot see from a folder: that it is a submodule, and at which commit. */
+function submoduleNotes(before: GitEntry | null, after: GitEntry | null): string[] {
+  const commits = [before, after].flatMap((side) =>
+    side?.mode === SUBMODULE ? [side.oid.slice(0, SHOWN_DIGITS)] : [],
+  );
+  return commits.length === 0 ? [] : [`submodule, commit ${commits.join(" to ")}`];
+}
+
+/** A file may be the same in every checkout while git keeps it in another form, as after `git add --renormalize`. */
+function storedNotes({ kind, before, after }: Pick<Change, "kind" | "before" | "after">): string[] {
+  const isSame = before?.type === "file" && before.hash !== null && before.hash === after?.hash;
+  return kind === "modified" && isSame ? ["only what git stores of it is changed"] : [];
 }
 
 /** What happened to a path, as git tells entries apart. */
@@ -63,6 +88,7 @@ export function ownedEntry(
   { uid, gid }: Owner,
 ): Pick<EntryState, "type" | "mode" | "uid" | "gid"> {
   const isLink = mode === LINK;
+  if (mode === SUBMODULE) return { type: "directory", mode: 0o755, uid, gid };
   const type = isLink ? "symlink" : mode.startsWith("100") ? "file" : "directory";
   return { type, mode: isLink ? 0o777 : Number.parseInt(mode.slice(-3), 8), uid, gid };
 }
@@ -73,6 +99,8 @@ function afterState(
   after: GitEntry,
   owner: Owner,
 ): EntryState {
+  if (after.mode === SUBMODULE)
+    return { ...ownedEntry(after, owner), ...folderFacts(after), mtimeNs: "0" };
   const present = statBeneath(worktree, path);
   const mtimeNs = (present?.mtimeNs ?? 0n).toString();
   if (after.mode === LINK) {

@@ -14,9 +14,10 @@ import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/b
 import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
+import { dropSubmodules, isSubmoduleChange } from "./drop-submodules.ts";
 import { MergeConflictError, describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
-import { type RawChange, joinZero } from "./git-output.ts";
+import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { namesAmong } from "./renames.ts";
 import { changedBetween, readResolutions, writeResolutions } from "./resolutions.ts";
@@ -39,9 +40,11 @@ export async function dropPaths(
   const dropped = selectChanges(raw, paths);
   const root = worktreePath(site);
   for (const { path, before } of dropped) if (before === null) removeNew(root, path);
-  const old = dropped.flatMap(({ path, before }) => (before === null ? [] : [path]));
-  for (const path of old) refuseObstacle(root, path);
-  if (old.length > 0) await checkOut(git, site, base, old);
+  const old = dropped.filter(({ before }) => before !== null);
+  for (const { path } of old) refuseObstacle(root, path);
+  await dropSubmodules(git, site, dropped.filter(isSubmoduleChange));
+  const files = old.flatMap(({ path, before }) => (before?.mode === SUBMODULE ? [] : [path]));
+  if (files.length > 0) await checkOut(git, site, base, files);
   await unsettle(site, new Set(paths));
 }
 

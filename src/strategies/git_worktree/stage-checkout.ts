@@ -11,8 +11,9 @@ import { checkDatabases } from "../../tree/guard/databases.ts";
 import { applyPolicy } from "../../tree/publish-policy.ts";
 import { runTask } from "../../tree/threads/pool.ts";
 import { dirtyPaths, overlapping, readFlags, stagedPaths } from "./checkout-state.ts";
+import { isSubmoduleChange } from "./drop-submodules.ts";
 import { conflictError, refuseCommit } from "./failures.ts";
-import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
+import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type Site, privately } from "./site.ts";
 import { outsideCheckout } from "./sparse-checkout.ts";
@@ -50,9 +51,15 @@ export async function stageCheckout(
   { name, stage, from, index, policy }: CheckoutStage,
 ): Promise<StagedCheckout> {
   const { place } = site;
-  for (const { path, before, after } of raw) {
-    if (before?.mode !== SUBMODULE && after?.mode !== SUBMODULE) continue;
-    throw refuseCommit("submodule", `${displayPath(path)} is a submodule`, { path });
+  const submodule = raw.find(isSubmoduleChange);
+  if (submodule !== undefined) {
+    const { path } = submodule;
+    const name = displayPath(path);
+    const message = `${name} is a submodule: adding, removing or moving one on is not taken`;
+    throw refuseCommit("submodule", message, {
+      path,
+      hint: `Take it back (\`coffer drop PLAN ${name}\`), do the same in the checkout with git, then commit again.`,
+    });
   }
   const files = `${site.folder}/${name}.files`;
   const { skipped: known } = await readFlags(git, site, raw);
