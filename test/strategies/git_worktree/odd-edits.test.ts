@@ -112,3 +112,26 @@ test("what is written into a repository that many share can be read and continue
     "-rw-rw-r--\n-rw-rw-r--\n",
   );
 });
+
+test("a file that only git stores in another form is a change with a note, and the same on both sides", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "printf 'p\\r\\nq\\r\\n' > w.txt; git add w.txt; git commit -qm w");
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(
+    await sandbox.getPath(),
+    "echo 'w.txt text eol=crlf' > .gitattributes; git add --renormalize .",
+  );
+  const { changes } = await sandbox.diff();
+  expect(changes.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
+    "added .gitattributes",
+    "modified w.txt",
+  ]);
+  const [, stored] = changes;
+  expect(stored?.notes).toHaveLength(1);
+  expect(stored?.before?.hash).toBe(stored?.after?.hash);
+  await sandbox.commit();
+  expect(git(root, "diff", "--name-only", "HEAD~", "HEAD")).toBe(".gitattributes\nw.txt");
+  expect(git(root, "status", "--porcelain")).toBe("");
+});
