@@ -2,7 +2,7 @@ import type { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { failedBy, refused } from "../sql/statement-errors.ts";
-import { changedRows, countOf } from "./changed-rows.ts";
+import { changedRows, countOf, leastCount } from "./changed-rows.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Reach, reachOf } from "./reach.ts";
 import { type Row, effectOf, readKeys, readRows, readUnique } from "./rows.ts";
@@ -50,7 +50,7 @@ export class Capture {
     const effects = await this.#byTables(statement, reach);
     const changes = (await changedRows(this.#session)) - before;
     // A row may have been changed more than once, but never less than once.
-    if (changes < countOf(effects) || (changes > 0 && effects.length === 0))
+    if (changes < leastCount(reach.tables, effects) || (changes > 0 && effects.length === 0))
       throw refused(statement, "notCaptured", "not all the rows that it changes could be found");
     return { text, kind: "rows", effects };
   }
@@ -89,7 +89,7 @@ export class Capture {
     { alias, table: name, tail }: StatementShape,
     table: Table,
   ): Promise<readonly Row[]> {
-    const list = table.key.map((column) => `${quoted(alias)}.${quoted(column.name)}`).join(", ");
+    const list = table.key.map((column) => column.expression(quoted(alias))).join(", ");
     const named = alias === name ? "" : quoted(alias);
     const query = `SELECT ${list} FROM ${table.name} ${named} ${tail} FOR UPDATE`;
     return this.#rowsOf(statement, table, query);
@@ -101,7 +101,7 @@ export class Capture {
     { text }: StatementShape,
     table: Table,
   ): Promise<readonly Row[]> {
-    const list = table.key.map(({ name }) => quoted(name)).join(", ");
+    const list = table.key.map((column) => column.expression(table.name)).join(", ");
     return this.#rowsOf(statement, table, `${text} RETURNING ${list}`);
   }
 

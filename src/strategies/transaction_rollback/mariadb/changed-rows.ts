@@ -2,6 +2,7 @@ import { DatabaseError } from "../../../errors/index.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { keyText } from "../sql/row-store.ts";
 import type { Session } from "./session.ts";
+import type { Table } from "./tables.ts";
 
 /**
  * How many changes of rows the transaction holds: one for each row that was inserted, updated or deleted, two where the
@@ -23,6 +24,24 @@ export async function changedRows(session: Session): Promise<number> {
 /** How many changes of rows effects are. */
 export function countOf(effects: readonly RowEffect[]): number {
   return effects.reduce((sum, effect) => sum + (changesKey(effect) ? 2 : 1), 0);
+}
+
+/** How few changes of rows effects can be of: with a key of beginnings, one that went may have become one that came. */
+export function leastCount(tables: readonly Table[], effects: readonly RowEffect[]): number {
+  const loose = new Set(
+    tables.filter(({ beginnings }) => beginnings.length > 0).map(({ table }) => table),
+  );
+  const own = effects.filter(({ table }) => loose.has(table));
+  const [gone, come] = [own.filter(isDelete).length, own.filter(isInsert).length];
+  return countOf(effects) - Math.min(gone, come);
+}
+
+function isDelete({ after }: RowEffect): boolean {
+  return after === null;
+}
+
+function isInsert({ before }: RowEffect): boolean {
+  return before === null;
 }
 
 function changesKey({ keyBefore, keyAfter }: RowEffect): boolean {

@@ -155,7 +155,7 @@ class Search {
     if (table.unfit !== null) throw this.#refused(`of ${name}: ${table.unfit}`);
     // What was set off is put right afterwards, which must not set off more. No trigger changes its own table.
     if (triggers.length > 0 && how === "body" && this.#owner !== name)
-      throw this.#refused(`${name}, which a trigger or function changes, has triggers of its own`);
+      throw this.#refused(`${name}, which a trigger or function names, has triggers of its own`);
     if (how === "itself" && !this.#itself.has(name)) {
       this.#itself.add(name);
       this.#bodies.push(...triggers.map((text) => ({ text, owner: name })));

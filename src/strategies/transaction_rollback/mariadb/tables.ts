@@ -34,8 +34,10 @@ export interface Table {
   readonly table: string;
   /** Quoted, with its schema. */
   readonly name: string;
-  /** The columns of the primary key; empty when there is none. */
+  /** The columns of the primary key; empty when there is none that tells whole values apart. */
   readonly key: readonly Column[];
+  /** The columns of a primary key that has the beginnings of values only, as in `PRIMARY KEY (name(3))`. */
+  readonly beginnings: readonly Column[];
   readonly columns: readonly Column[];
   /** The columns of its other unique keys. */
   readonly uniques: readonly (readonly Column[])[];
@@ -79,7 +81,7 @@ export async function findTable(
   );
   const keys = await rowsNamed(
     session,
-    `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS
+    `SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
       WHERE ${where} AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
     table,
   );
@@ -97,11 +99,16 @@ export async function findTable(
     const index = row["INDEX_NAME"] ?? "";
     if (column !== undefined) indexes.set(index, [...(indexes.get(index) ?? []), column]);
   }
+  const primary = indexes.get(PRIMARY) ?? [];
+  const isOfBeginnings = keys.some(
+    (row) => row["INDEX_NAME"] === PRIMARY && (row["SUB_PART"] ?? null) !== null,
+  );
   return {
     schema,
     table,
     name: `${quoted(schema)}.${quoted(table)}`,
-    key: indexes.get(PRIMARY) ?? [],
+    key: isOfBeginnings ? [] : primary,
+    beginnings: isOfBeginnings ? primary : [],
     columns: all,
     uniques: [...indexes].flatMap(([index, columns]) => (index === PRIMARY ? [] : [columns])),
     triggers: triggers.map((row) => row["ACTION_STATEMENT"] ?? ""),

@@ -1,5 +1,5 @@
 import type { RowEffect } from "../log-entry.ts";
-import { type Row, effectOf } from "./rows.ts";
+import { type Row, effectOf, valuesIn } from "./rows.ts";
 import type { Table } from "./tables.ts";
 
 /** What happened to a table between two looks at all its rows. */
@@ -34,7 +34,21 @@ function byContent(
   const now = new Map<string, Row[]>();
   for (const row of after) now.set(row.image, [...(now.get(row.image) ?? []), row]);
   const gone = before.filter(({ image }) => now.get(image)?.pop() === undefined);
-  return paired(table, gone, [...now.values()].flat());
+  const come = [...now.values()].flat();
+  return table.beginnings.length > 0 ? apart(table, gone, come) : paired(table, gone, come);
+}
+
+/** Where a key is of beginnings, nobody can tell how many changes it is for the server when one becomes another. */
+function apart(table: Table, gone: readonly Row[], come: readonly Row[]): readonly RowEffect[] {
+  const names = table.beginnings.map(({ name }) => name);
+  const keyIn = ({ image }: Row): string => JSON.stringify(valuesIn(image, names));
+  const now = new Map(come.map((row) => [keyIn(row), row]));
+  const effects = gone.map((row) => {
+    const left = now.get(keyIn(row)) ?? null;
+    now.delete(keyIn(row));
+    return effectOf(table, row, left);
+  });
+  return [...effects, ...[...now.values()].map((row) => effectOf(table, null, row))];
 }
 
 /**
