@@ -14,11 +14,22 @@ export interface RowEffect {
   readonly rowAfter: string | null;
 }
 
+/** A table that a statement drops. What somebody else did to it meanwhile would be lost, and is a conflict. */
+export interface DroppedTable {
+  readonly table: string;
+  /** Of its definition, indexes, triggers and all rows as they were found; empty where there was no such table. */
+  readonly digest: string;
+  /** Whether the next statement makes it again: what cascades took from other tables comes back then. */
+  readonly isMadeAgain: boolean;
+}
+
 /** One statement as it was run. A `schema` statement is repeated by its text, any other by its effects. */
 export interface LoggedStatement {
   readonly text: string;
   readonly kind: "rows" | "schema";
   readonly effects: readonly RowEffect[];
+  /** Present where the engine checks tables before it drops them. */
+  readonly drops?: DroppedTable;
 }
 
 /** What one `write` did. */

@@ -6,19 +6,35 @@ import { type Table, effectOf, findTables, fullName, imageOf, quoted, rowSql } f
 /** Tables whose rows are not recorded, but have to be the same: what virtual tables are made of. */
 const OTHERS = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'";
 
+const PLAIN =
+  "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+
 /**
  * The effects that make every table of the main database what it is in another one, in no order; both have the same
- * columns. Rows are told apart by their keys.
+ * columns. Rows are told apart by their keys; tables that are gone are left out.
  * @throws DatabaseError (`DATABASE`, reason `notCaptured`).
  */
 export function rowDifferences(session: Session, after: string): readonly RowEffect[] {
-  const tables = findTables(session, "main");
+  const left = new Set(tableNames(session, after));
+  const tables = findTables(session, "main").filter(({ table }) => left.has(table));
   requireSameOthers(session, after, tables);
   return tables.flatMap((table) => {
     const later = { ...table, schema: after };
     requireSameNulls(session, table, later);
     return [...changedOrGone(session, table, later), ...added(session, table, later)];
   });
+}
+
+/** How many rows of a table of the main database are different, or gone, in another one. */
+export function differenceCount(session: Session, table: Table, after: string): number {
+  return changedOrGone(session, table, { ...table, schema: after }).length;
+}
+
+function tableNames(session: Session, schema: string): readonly string[] {
+  const rows = session.all(
+    `SELECT name FROM ${quoted(schema)}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  );
+  return rows.map(({ name }) => String(name));
 }
 
 function changedOrGone(session: Session, table: Table, later: Table): readonly RowEffect[] {
@@ -78,10 +94,10 @@ function requireSameNulls(session: Session, table: Table, later: Table): void {
 
 function requireSameOthers(session: Session, after: string, tables: readonly Table[]): void {
   const known = new Set(tables.map(({ table }) => table));
-  const plain = session.all(
-    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-  );
-  const names = [...session.all(OTHERS), ...plain].map(({ name }) => String(name));
+  const left = new Set(tableNames(session, after));
+  const shadows = session.all(OTHERS).map(({ name }) => String(name));
+  const plain = session.all(PLAIN).map(({ name }) => String(name));
+  const names = [...shadows, ...plain.filter((name) => left.has(name))];
   for (const name of names.filter((one) => !known.has(one))) {
     const [one, other] = ["main", after].map((schema) => `SELECT * FROM ${schema}.${quoted(name)}`);
     requireSame(session, one ?? "", other ?? "", `the rows of ${name} cannot be recorded`);

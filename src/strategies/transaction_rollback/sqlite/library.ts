@@ -10,6 +10,7 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 export interface Statement {
   run(...values: readonly Bindable[]): unknown;
   all(...values: readonly Bindable[]): readonly SqlRow[];
+  iterate(...values: readonly Bindable[]): Iterable<SqlRow>;
 }
 
 /** A connection, by the interface of `node:sqlite`. */

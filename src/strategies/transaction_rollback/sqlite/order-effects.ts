@@ -4,9 +4,10 @@ import { rowPath } from "../row-changes.ts";
 import { imageIn } from "./apply-effect.ts";
 import type { Capture } from "./capture.ts";
 import { notCaptured } from "../sql/not-captured.ts";
-import { applyOrTell, redoEffects, tablesOf, watching } from "./redo.ts";
+import { applyOrTell, redoEffects, tablesOf } from "./redo.ts";
 import type { Session } from "./session.ts";
 import type { Table } from "./tables.ts";
+import { watching } from "./watching.ts";
 
 const TANGLED = "its rows depend on each other in a way that cannot be repeated";
 

@@ -23,3 +23,17 @@ export function qualifySchema(text: string, schema: string): string {
   if (head === null) throw new Error("the statement changes no schema");
   return `${head[1] ?? ""}${quoted(schema)}.${text.slice(head[0].length)}`;
 }
+
+const DROP = new RegExp(
+  String.raw`^${SPACE}*DROP${SPACE}+TABLE${SPACE}+(?:IF${SPACE}+EXISTS${SPACE}*)?(?:${NAME}${SPACE}*\.${SPACE}*)?(${NAME})`,
+  "i",
+);
+
+/** The name of the table that a statement drops; null where it does anything else. */
+export function droppedTable(text: string): string | null {
+  const name = DROP.exec(text)?.[1] ?? null;
+  if (name === null || /^[\w$\u0080-\uffff]/.test(name)) return name;
+  const [quote = ""] = name;
+  const inner = name.slice(1, -1);
+  return quote === "[" ? inner : inner.replaceAll(`${quote}${quote}`, quote);
+}

@@ -3,10 +3,12 @@ import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import { Capture } from "./capture.ts";
 import { classifyStatement, failed, refused } from "./classify-statement.ts";
 import { isChain } from "./net-effects.ts";
+import { droppedTable } from "./qualify-schema.ts";
 import { effectsWithReplaced } from "./redo.ts";
 import { lastNumbers } from "./sequences.ts";
 import type { Session } from "./session.ts";
 import { type Statement, splitStatements } from "./split-statements.ts";
+import { tableDigest } from "./table-digest.ts";
 import { findTables } from "./tables.ts";
 
 const UNSEEN =
@@ -15,7 +17,8 @@ const TANGLED = "its triggers and cascades change the same row in an order that 
 const REPLACES =
   "it replaces rows under triggers in a way that cannot be repeated: use INSERT … ON CONFLICT DO UPDATE";
 const FILLS = "it would also change rows of other tables: delete the rows first";
-const REPLACE = /\bREPLACE\b(?! ?\()/;
+/** The words that replace rows; a column or the function may have the same name. */
+const REPLACE = /\b(?:OR|CONFLICT) REPLACE\b|\bREPLACE INTO\b/;
 
 /** Runs a script on top of what the transaction shows, and tells what each statement did to every row. */
 export function recordScript(session: Session, script: string): RecordedStatements {
@@ -65,25 +68,40 @@ function repeat(
 ): readonly RowEffect[] {
   session.exec("ROLLBACK TO cofferdam_statement");
   capture.uninstall();
+  const whole = replacing(session, statement, effects);
+  capture.install(findTables(session, "main"));
+  return whole;
+}
+
+function replacing(
+  session: Session,
+  statement: Statement,
+  effects: readonly RowEffect[],
+): readonly RowEffect[] {
+  // A cascade is seen before what set it off; the statement itself has passed all checks.
+  session.exec("PRAGMA defer_foreign_keys = ON");
   try {
     return effectsWithReplaced(session, effects);
   } catch {
     throw refused(statement, "notCaptured", REPLACES);
   } finally {
-    capture.install(findTables(session, "main"));
+    session.exec("PRAGMA defer_foreign_keys = OFF");
   }
 }
 
 /** A change of the schema is repeated by its text; it must not change rows of other tables by the way. */
 function recordSchema(session: Session, capture: Capture, statement: Statement): LoggedStatement {
   // Changing a table is refused while a trigger names its columns; dropping one takes its triggers along.
-  if (!statement.bare.startsWith("DROP TABLE")) capture.uninstall();
+  const dropped = droppedTable(statement.text);
+  if (dropped === null) capture.uninstall();
+  const digest = dropped === null ? "" : tableDigest(session, "main", dropped);
   execute(session, statement);
   const effects = capture.take();
   if (effects.length > 0) throw refused(statement, "notCaptured", FILLS);
   capture.uninstall();
   capture.install(findTables(session, "main"));
-  return { text: statement.text, kind: "schema", effects: [] };
+  const drops = dropped !== null && { drops: { table: dropped, digest, isMadeAgain: false } };
+  return { text: statement.text, kind: "schema", effects: [], ...drops };
 }
 
 function execute(session: Session, statement: Statement): void {
@@ -114,5 +132,7 @@ function triggerCount(session: Session): number {
 }
 
 function schemaReplaces(session: Session): boolean {
-  return session.value("SELECT 1 FROM main.sqlite_schema WHERE sql LIKE '%replace%'") !== null;
+  const rows = session.all("SELECT sql FROM main.sqlite_schema WHERE sql LIKE '%replace%'");
+  const texts = rows.flatMap(({ sql }) => splitStatements(String(sql)));
+  return texts.some(({ bare }) => REPLACE.test(bare));
 }

@@ -1,14 +1,14 @@
 import { type Direction, DriftError } from "../engine.ts";
 import { type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
 import { applyEffect, conflictOf, imageIn, missing } from "./apply-effect.ts";
-import { Capture } from "./capture.ts";
 import { isTaken, isViolation } from "./codes.ts";
 import { differences, firstEffects } from "./net-effects.ts";
-import { qualifySchema } from "./qualify-schema.ts";
+import { repeatSchema } from "./repeat-schema.ts";
 import { type OnConflict, presentRow } from "./rows.ts";
 import { catchUp } from "./sequences.ts";
 import type { Session } from "./session.ts";
-import { type Table, findTable, quoted } from "./tables.ts";
+import { type Table, findTable } from "./tables.ts";
+import { watching } from "./watching.ts";
 
 /**
  * Applies a log inside an open transaction to the database of a name. Rows are found as they were, and end up as they
@@ -24,18 +24,20 @@ export function redo(
 ): void {
   // Never switched off again before the commit: SQLite would forget what it has still to check.
   session.exec("PRAGMA defer_foreign_keys = ON");
-  const statements = log.flatMap((write) => write.statements);
+  const all = log.flatMap((write) => write.statements);
+  const statements = isForward(direction) ? all : all.toReversed();
   let effects: RowEffect[] = [];
   const flush = (): void => {
     if (effects.length > 0) redoEffects(session, schema, effects);
     effects = [];
   };
-  for (const { kind, text, effects: own } of isForward(direction)
-    ? statements
-    : statements.toReversed()) {
+  for (const [at, statement] of statements.entries()) {
+    const { kind, effects: own } = statement;
     if (kind === "schema") {
       flush();
-      repeatSchema(session, schema, text);
+      // One that makes a table again belongs to the one before.
+      if (statements[at - 1]?.drops?.isMadeAgain !== true)
+        repeatSchema(session, schema, statement, statements[at + 1]);
     } else effects.push(...(isForward(direction) ? own : own.toReversed().map(inverted)));
   }
   flush();
@@ -92,38 +94,8 @@ function applyAll(
   });
 }
 
-/** Runs work while the triggers of the user are away, and everything that it does to rows of tables can be seen. */
-export function watching<T>(
-  session: Session,
-  schema: string,
-  tables: ReadonlyMap<string, Table>,
-  work: (capture: Capture) => T,
-): T {
-  const triggers = triggersOf(session, schema, tables);
-  for (const { name } of triggers) session.exec(`DROP TRIGGER ${quoted(schema)}.${quoted(name)}`);
-  const capture = new Capture(session);
-  capture.install([...tables.values(), ...neighbours(session, schema, tables)]);
-  const result = work(capture);
-  capture.uninstall();
-  for (const { sql } of triggers) session.exec(sql);
-  return result;
-}
-
 function isForward(direction: Direction): boolean {
   return direction === "forward";
-}
-
-function repeatSchema(session: Session, schema: string, text: string): void {
-  try {
-    session.exec(qualifySchema(text, schema));
-  } catch (cause) {
-    const told = cause instanceof Error ? cause.message : "";
-    throw new DriftError(
-      `The schema cannot be changed any more: ${told}`,
-      [{ path: "schema-changes", reason: "changed", base: null, theirs: null, ours: text }],
-      cause,
-    );
-  }
 }
 
 /**
@@ -146,33 +118,6 @@ export function tablesOf(
   return tables;
 }
 
-/** Tables that a cascade may reach although the log has no row of theirs. */
-function neighbours(
-  session: Session,
-  schema: string,
-  tables: ReadonlyMap<string, Table>,
-): readonly Table[] {
-  const rows = session.all(
-    `SELECT DISTINCT l.name, lower(k."table") AS parent FROM pragma_table_list l, pragma_foreign_key_list(l.name, ?) k
-      WHERE l.schema = ? AND l.type = 'table' AND (k.on_delete NOT IN ('NO ACTION', 'RESTRICT') OR k.on_update NOT IN ('NO ACTION', 'RESTRICT'))`,
-    schema,
-    schema,
-  );
-  const reached = new Set([...tables.keys()].map((name) => name.toLowerCase()));
-  const own = new Set(reached);
-  const found = new Set<string>();
-  for (let size = -1; size !== reached.size;) {
-    size = reached.size;
-    for (const { name, parent } of rows) {
-      const lower = String(name).toLowerCase();
-      if (!reached.has(String(parent)) || own.has(lower)) continue;
-      reached.add(lower);
-      found.add(String(name));
-    }
-  }
-  return [...found].flatMap((name) => findTable(session, schema, name) ?? []);
-}
-
 /** Checks every row that is going to change before the first one does. */
 function requireBefore(
   session: Session,
@@ -189,21 +134,6 @@ function requireBefore(
     return [conflictOf(table, effect, reason, present)];
   });
   if (conflicts.length > 0) throw new DriftError("Rows were changed by somebody else", conflicts);
-}
-
-/** The triggers of tables, in the order in which they were made. */
-function triggersOf(
-  session: Session,
-  schema: string,
-  tables: ReadonlyMap<string, Table>,
-): readonly { readonly name: string; readonly sql: string }[] {
-  const names = new Set([...tables.keys()].map((name) => name.toLowerCase()));
-  const rows = session.all(
-    `SELECT name, lower(tbl_name) AS place, sql FROM ${quoted(schema)}.sqlite_schema WHERE type = 'trigger' ORDER BY rowid`,
-  );
-  return rows
-    .filter(({ place }) => names.has(String(place)))
-    .map(({ name, sql }) => ({ name: String(name), sql: qualifySchema(String(sql), schema) }));
 }
 
 /** A constraint that is violated is the work of somebody else: alone it went well. */

@@ -42,6 +42,11 @@ export class Session implements Disposable {
     return this.#statement(sql).all(...values);
   }
 
+  /** All rows, one at a time: a table may be larger than memory. */
+  each(sql: string): Iterable<SqlRow> {
+    return this.#connection.prepare(sql).iterate();
+  }
+
   /** The first value of the first row; null when there is none. */
   value(sql: string, ...values: readonly Bindable[]): unknown {
     const [row] = this.all(sql, ...values);

@@ -86,7 +86,10 @@ export function fullName({ schema, table }: Table): string {
 }
 
 /** The expression that gives a whole row as one text; `row` is the name of the row. */
-export function rowSql({ columns }: Table, row: string): string {
+export function rowSql(
+  { columns }: { readonly columns: readonly Pick<Column, "name">[] },
+  row: string,
+): string {
   return columns.map(({ name }) => encodedSql(`${row}.${quoted(name)}`)).join(` || ',' || `);
 }
 

@@ -1,42 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { DatabaseError } from "../../../../src/index.ts";
 import { sqlite3 } from "../../../support/sqlite3.ts";
-import { type Files, makeFiles } from "./ground.ts";
-
-/** What a database holds as SQLite's own program tells it; objects may be in another order. */
-function dump(path: string): string[] {
-  const numbers = sqlite3(
-    path,
-    "PRAGMA user_version; PRAGMA application_id; PRAGMA integrity_check",
-  );
-  return [
-    ...numbers,
-    ...execFileSync("sqlite3", [path, ".dump"], { encoding: "utf8" }).split("\n").toSorted(),
-  ];
-}
-
-/** Runs statements by SQLite's own program in a plan. */
-async function runIn(
-  files: Files,
-  statements: string,
-): Promise<AsyncDisposable & { plan: PlanOf }> {
-  const cofferdam = await files.open();
-  const plan = await cofferdam.plan("plan", [{ id: "shop", type: "database", location: "shop" }]);
-  const script = `PRAGMA foreign_keys = ON; ${statements}`;
-  const ran = await plan.run(
-    ["sqlite3", "-batch", "-bail", "-init", "/dev/null", files.path("shop"), script],
-    {
-      cwd: files.folder,
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
-  expect(ran).toMatchObject({ exitCode: 0, unreached: [] });
-  return { plan, [Symbol.asyncDispose]: () => cofferdam.close() };
-}
-
-type PlanOf = Awaited<ReturnType<Awaited<ReturnType<Files["open"]>>["plan"]>>;
+import { dump, runIn } from "./command.ts";
+import { makeFiles } from "./ground.ts";
 
 const PARENTS = `CREATE TABLE parents(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
   CREATE TABLE children(id INTEGER PRIMARY KEY, parent REFERENCES parents(id) ON DELETE CASCADE ON UPDATE CASCADE);
