@@ -61,9 +61,14 @@ function sameKey(table: Table, image: RowImage): BoundValue {
   const key = keyOf(table, image);
   if (key === null || key.length !== table.key.length) return { sql: "false", values: [] };
   const parts = key.map(([name, value]) => ({ name, ...bound(value) }));
+  // Byte by byte, as rows are told apart; the first half finds them by the index of the key.
   return {
-    sql: parts.map(({ name, sql }) => `${quoted(name)} IS ${sql}`).join(" AND "),
-    values: parts.flatMap(({ values }) => values),
+    sql: parts
+      .map(
+        ({ name, sql }) => `${quoted(name)} IS ${sql} AND ${quoted(name)} COLLATE BINARY IS ${sql}`,
+      )
+      .join(" AND "),
+    values: parts.flatMap(({ values }) => [...values, ...values]),
   };
 }
 
