@@ -6,7 +6,7 @@ import type { Capture } from "./capture.ts";
 import { notCaptured } from "../sql/not-captured.ts";
 import { applyOrTell, redoEffects, tablesOf } from "./redo.ts";
 import type { Session } from "./session.ts";
-import type { Table } from "./tables.ts";
+import { type Table, sideOf } from "./tables.ts";
 import { watching } from "./watching.ts";
 
 const TANGLED = "its rows depend on each other in a way that cannot be repeated";
@@ -113,7 +113,9 @@ function foundByTrying(
   session.exec("SAVEPOINT cofferdam_trial");
   const found = watching(session, "main", tables, (capture) => {
     const done: RowEffect[] = [];
-    let [rest, isSplit] = [effects, false];
+    let rest = effects;
+    // Tried one after the other where all that is left waits for each other.
+    const splits = [(effect: RowEffect) => byWayOfNull(session, tables, effect), halves];
     while (rest.length > 0) {
       const later = rest.filter((effect) => {
         const isDone = isApplied(session, tables, capture, effect, goals);
@@ -121,9 +123,9 @@ function foundByTrying(
         return !isDone;
       });
       if (later.length === rest.length) {
-        if (isSplit) return null;
-        isSplit = true;
-        rest = later.flatMap(halves);
+        const split = splits.shift();
+        if (split === undefined) return null;
+        rest = later.flatMap(split);
       } else {
         // The other way round: what waits in a row, each one for its neighbour, is done in two rounds.
         rest = later.toReversed();
@@ -176,6 +178,41 @@ function goalsOf(effect: RowEffect): readonly (readonly [string, string | null])
   const own = keyAfter === null ? [] : [[rowPath(effect, keyAfter, null), after] as const];
   if (keyBefore === null || keyBefore.join() === keyAfter?.join()) return own;
   return [[rowPath(effect, keyBefore, null), null] as const, ...own];
+}
+
+/** A changed row in two steps: its unique values are NULL in between, and so in nobody's way. */
+function byWayOfNull(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  effect: RowEffect,
+): readonly RowEffect[] {
+  const [before, after, table] = [
+    imageIn(effect.before),
+    imageIn(effect.after),
+    tables.get(effect.table),
+  ];
+  if (before === null || after === null || table === undefined) return [effect];
+  const unique = uniqueColumns(session, table);
+  const between = before.map(([name, value], at) => {
+    const isMoved = unique.has(name) && !table.key.includes(name) && value !== after[at]?.[1];
+    return [name, isMoved ? "n" : value] as const;
+  });
+  const { key, image, row } = sideOf(table, between);
+  if (image === effect.before) return [effect];
+  return [
+    { ...effect, keyAfter: key, after: image, rowAfter: row },
+    { ...effect, keyBefore: key, before: image, rowBefore: row },
+  ];
+}
+
+function uniqueColumns(session: Session, { schema, table }: Table): ReadonlySet<string> {
+  const rows = session.all(
+    `SELECT i.name FROM pragma_index_list(?, ?) l, pragma_index_info(l.name, ?) i WHERE l."unique"`,
+    table,
+    schema,
+    schema,
+  );
+  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** A changed row as one that goes and one that comes. */

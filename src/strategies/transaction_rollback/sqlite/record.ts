@@ -12,7 +12,7 @@ import { tableDigest } from "./table-digest.ts";
 import { findTables } from "./tables.ts";
 
 const UNSEEN =
-  "it changes rows that no trigger sees: of a virtual table, such as a full-text index, or of SQLite itself";
+  "it changes rows that no trigger sees or that have no number: of a virtual table, such as a full-text index, of a table whose columns are called rowid, oid and _rowid_, or of SQLite itself";
 const TANGLED = "its triggers and cascades change the same row in an order that cannot be repeated";
 const REPLACES =
   "it replaces rows under triggers in a way that cannot be repeated: use INSERT … ON CONFLICT DO UPDATE";

@@ -48,6 +48,11 @@ const ROWS: readonly (readonly [what: string, setup: string, statements: string]
     "UPDATE numbers SET n = -n WHERE id < 4; UPDATE numbers SET n = 3 WHERE id = 1; UPDATE numbers SET n = 1 WHERE id = 2; UPDATE numbers SET n = 2 WHERE id = 3",
   ],
   [
+    "unique values of parents that change places, while children cling to them",
+    PARENTS,
+    "UPDATE parents SET name = 'x' WHERE id = 1; UPDATE parents SET name = 'a' WHERE id = 2; UPDATE parents SET name = 'b' WHERE id = 1",
+  ],
+  [
     "unique values that move up",
     NUMBERS,
     "UPDATE numbers SET n = -n - 1; UPDATE numbers SET n = -n",
@@ -147,6 +152,24 @@ it.each([
   copyFileSync(files.path("shop"), control);
   sqlite3(control, statements);
   expect(dump(keptAt)).toEqual(dump(control));
+});
+
+it("values that change places and can never be NULL, below children, are taken in two commands", async () => {
+  const setup = PARENTS.replace("name TEXT UNIQUE", "name TEXT NOT NULL UNIQUE");
+  const [first, rest] = [
+    "UPDATE parents SET name = 'x' WHERE id = 1",
+    "UPDATE parents SET name = 'a' WHERE id = 2; UPDATE parents SET name = 'b' WHERE id = 1",
+  ];
+  const files = makeFiles({ shop: setup });
+  const error: unknown = await runIn(files, `${first}; ${rest}`).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "DATABASE", data: { reason: "notCaptured" } });
+  for (const statements of [first, rest])
+    await (await runIn(files, statements))[Symbol.asyncDispose]();
+  await using cofferdam = await files.open();
+  await (await cofferdam.plan("plan")).commit();
+  expect(
+    sqlite3(files.path("shop"), "SELECT * FROM parents; SELECT count(*) FROM children"),
+  ).toEqual(["1|b", "2|a", "3|c", "3"]);
 });
 
 it("statistics that a program makes on its way out are no change", async () => {

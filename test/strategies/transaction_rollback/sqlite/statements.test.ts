@@ -9,7 +9,7 @@ import { makeFiles, rowsOf } from "./ground.ts";
 const SETUP =
   "CREATE TABLE items (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);" +
   "CREATE TABLE parts (item REFERENCES items ON DELETE CASCADE); CREATE TABLE loose (k TEXT PRIMARY KEY);" +
-  "CREATE VIRTUAL TABLE words USING fts5(word); INSERT INTO items (name) VALUES ('one'); INSERT INTO parts VALUES (1)";
+  "CREATE TABLE unnumbered (rowid, oid, _rowid_); CREATE VIRTUAL TABLE words USING fts5(word); INSERT INTO items (name) VALUES ('one'); INSERT INTO parts VALUES (1)";
 
 describe("statements that a sandbox of a SQLite database cannot take", () => {
   it.each([
@@ -28,6 +28,7 @@ describe("statements that a sandbox of a SQLite database cannot take", () => {
     ["SELECT load_extension('x')", "sideEffect"],
     ["CREATE VIRTUAL TABLE more USING fts5(a)", "notCaptured"],
     ["INSERT INTO words VALUES ('hidden')", "notCaptured"],
+    ["INSERT INTO unnumbered VALUES (1, 2, 3)", "notCaptured"],
     ["UPDATE sqlite_sequence SET seq = 77", "notCaptured"],
     ["ANALYZE", "notCaptured"],
     ["REINDEX", "notCaptured"],
