@@ -13,11 +13,14 @@ import { type EffectRun, kindOf } from "../sql/row-store.ts";
 import { withWaiting, withoutWaiting } from "./deferred.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
+import { requireSameColumns } from "./same-columns.ts";
 import { catchUp } from "./sequences.ts";
 import { type Session, sqlStateOf } from "./session.ts";
 import { type Table, touchedSince, touchedTables } from "./tables.ts";
 
 const UNIQUE_VIOLATION = "23505";
+/** Violated constraints, and values that a column does not take any more. */
+const BY_OTHERS = /^2[23]/;
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK = "40P01";
 
@@ -77,8 +80,9 @@ function partsOf(log: readonly LoggedWrite[], direction: Direction): readonly Pa
 async function redoGroups(session: Session, groups: readonly Group[]): Promise<void> {
   const [rows, effects] = [rowsOf(session), groups.flat()];
   const tables = await tablesOf(rows, effects);
-  await requireBefore(rows, tables, effects);
+  requireSameColumns(tables, effects);
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
+  await requireBefore(rows, tables, effects);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
   const touched = await applyPart(session, tables, groups);
   await requireAfter(rows, tables, effects);
@@ -180,12 +184,12 @@ function requireNothingElse(effects: readonly RowEffect[], touched: Touched): vo
   throw new DriftError("Other rows than the recorded ones would change", conflicts);
 }
 
-/** Constraints that are violated, and locks that are held, are the work of somebody else: alone it went well. */
+/** Constraints that are violated, other types, and locks that are held, are the work of somebody else: alone it went well. */
 function asDrift(thrown: unknown, part: Part): unknown {
   const state = sqlStateOf(thrown);
   if (thrown instanceof DriftError || state === null) return thrown;
   const isLocked = state === LOCK_NOT_AVAILABLE || state === DEADLOCK;
-  const isOurs = !isLocked && !state.startsWith("23") && part.groups !== undefined;
+  const isOurs = !isLocked && !BY_OTHERS.test(state) && part.groups !== undefined;
   if (isOurs) return thrown;
   const reason = isLocked ? "locked" : state === UNIQUE_VIOLATION ? "exists" : "changed";
   const message = thrown instanceof Error ? thrown.message : "";

@@ -50,6 +50,10 @@ function sameKey({ key }: Table, left: string, right: string): string {
   return key.map((column) => `${left}.${column} = ${right}.${column}`).join(" AND ");
 }
 
+function keyText({ key }: Table, row: string): string {
+  return `ROW(${key.map((column) => `${row}.${column}`).join(", ")})::text`;
+}
+
 /** Applies effects whose rows all have a key, in one statement. Rows that are not as they were are left alone. */
 async function applyRun(session: Session, run: EffectRun<Table>): Promise<void> {
   const { table, kind, effects } = run;
@@ -106,7 +110,10 @@ async function lockEqual(
   return new Set(rows.map(({ n }) => Number(n) - 1));
 }
 
-/** The present rows with the keys of images, by number from 0: the exact image and the row for people. */
+/**
+ * The present rows with the keys of images, by number from 0: the exact image and the row for people. Keys that the server
+ * takes for equal may be written in several ways, which are different rows in a log.
+ */
 async function presentRows(
   session: Session,
   table: Table,
@@ -114,7 +121,8 @@ async function presentRows(
 ): Promise<ReadonlyMap<number, PresentRow>> {
   const rows = await session.run(
     `SELECT e.n, ${ROW}::text AS image, row_to_json(${ROW}, true)::text AS row
-       FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} ${ROW} ON ${sameKey(table, ROW, "r")}`,
+       FROM ${imagesOf(table, "$1")} JOIN ONLY ${table.name} ${ROW} ON ${sameKey(table, ROW, "r")}
+        AND ${keyText(table, ROW)} = ${keyText(table, "r")}`,
     [images],
   );
   return new Map(

@@ -9,6 +9,8 @@ export interface Table {
   readonly name: string;
   /** The columns of the primary key, quoted; empty when there is none. */
   readonly key: readonly string[];
+  /** All columns as they are called, in the order of a row. */
+  readonly names: readonly string[];
   /** All columns that can be given a value, quoted. */
   readonly columns: readonly string[];
   /** Those of them that an UPDATE may set. */
@@ -26,7 +28,10 @@ export const CAPTURE_TRIGGER = "zzz_cofferdam_capture";
 const QUERY = `SELECT n.nspname AS schema, c.relname, format('%I.%I', n.nspname, c.relname) AS name,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY k.place)::text
      FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
-    WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum) AS key,
+    WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum
+      AND k.place <= i.indnkeyatts) AS key,
+  (SELECT json_agg(a.attname ORDER BY a.attnum)::text FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS names,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY a.attnum)::text FROM pg_attribute a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY a.attnum)::text FROM pg_attribute a
@@ -58,6 +63,7 @@ function tableIn([row]: readonly TextRow[]): Table | null {
     table: row["relname"] ?? "",
     name: row["name"] ?? "",
     key: listOf<string>(row["key"]),
+    names: listOf<string>(row["names"]),
     columns: listOf<string>(row["columns"]),
     assignable: listOf<string>(row["assignable"]),
     triggers: listOf<Table["triggers"][number]>(row["triggers"]),
