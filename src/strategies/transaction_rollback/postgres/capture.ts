@@ -1,36 +1,21 @@
 import type { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement, RowEffect } from "../log-entry.ts";
+import { tablePath } from "../row-changes.ts";
+import { notCaptured } from "../sql/not-captured.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { failedBy, refused } from "../sql/statement-errors.ts";
+import { type CapturedEffect, chained } from "./chained-effects.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { endOfScript } from "./deferred.ts";
-import { IMAGE_CLAUSES } from "./image-settings.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
-import { CAPTURE_TRIGGER, type Table, tableOf, touchedSince, touchedTables } from "./tables.ts";
+import { tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { targetTables } from "./target-tables.ts";
+import { WatchedTables } from "./watched-tables.ts";
 
 const OBJECT_IN_USE = "55006";
 const NO_RIGHT = "42501";
 /** A trigger of one table may touch the next; each round finds more of them. */
 const MOST_ROUNDS = 50;
-
-const PREPARATION = [
-  `CREATE TEMP TABLE cofferdam_effects (n bigserial, schema text, name text, key_before text, key_after text,
-     before text, after text, row_before text, row_after text) ON COMMIT DROP`,
-  `CREATE FUNCTION pg_temp.cofferdam_capture() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER ${IMAGE_CLAUSES} AS $capture$
-   DECLARE
-     had boolean := TG_OP <> 'INSERT';
-     has boolean := TG_OP <> 'DELETE';
-   BEGIN
-     INSERT INTO pg_temp.cofferdam_effects (schema, name, key_before, key_after, before, after, row_before, row_after)
-     VALUES (TG_TABLE_SCHEMA, TG_TABLE_NAME,
-       CASE WHEN had THEN (SELECT json_agg(to_jsonb(OLD) ->> c ORDER BY p)::text FROM unnest(TG_ARGV) WITH ORDINALITY u(c, p)) END,
-       CASE WHEN has THEN (SELECT json_agg(to_jsonb(NEW) ->> c ORDER BY p)::text FROM unnest(TG_ARGV) WITH ORDINALITY u(c, p)) END,
-       CASE WHEN had THEN OLD::text END, CASE WHEN has THEN NEW::text END,
-       CASE WHEN had THEN row_to_json(OLD, true)::text END, CASE WHEN has THEN row_to_json(NEW, true)::text END);
-     RETURN NULL;
-   END $capture$`,
-];
 
 /** A table that can only be watched from the beginning, because checks of its rows wait for the end. */
 export class UnwatchedError extends Error {
@@ -50,23 +35,35 @@ export class UnwatchedError extends Error {
  */
 export class Capture {
   readonly #session: Session;
-  readonly #watched = new Set<string>();
+  readonly #watched: WatchedTables;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#watched = new WatchedTables(session);
+  }
+
+  /** The oids of the tables that are watched so far. */
+  get watched(): readonly string[] {
+    return [...this.#watched.oids];
   }
 
   /** Makes what the triggers need. */
   async prepare(): Promise<void> {
-    for (const statement of PREPARATION) await this.#session.run(statement);
+    await this.#watched.prepare();
   }
 
   /** Watches tables that are there before any row has changed. */
   async watchFirst(oids: Iterable<string>): Promise<void> {
     for (const oid of oids) {
       const table = await tableOf(this.#session, oid);
-      if (table !== null) await this.#install(oid, table);
+      if (table !== null) await this.#watched.add(oid, table);
     }
+  }
+
+  /** Goes on watching after somebody else's change of the schema. */
+  async keepOn(): Promise<void> {
+    const blind = await this.#watched.keepOn();
+    if (blind !== null) throw notCaptured(`The rows of ${blind} cannot be watched any more`);
   }
 
   /** Forgets what was recorded so far. */
@@ -82,7 +79,7 @@ export class Capture {
     const kind = classifyStatement(statement);
     // Spares the first, futile run where the tables can be told from the statement.
     for (const oid of await targetTables(this.#session, statement))
-      if (!this.#watched.has(oid)) await this.#watch(statement, oid);
+      if (!this.#watched.oids.has(oid)) await this.#watch(statement, oid);
     return this.#record(statement, kind);
   }
 
@@ -106,16 +103,20 @@ export class Capture {
       const count = await this.#execute(statement);
       const touched = touchedSince(before, await touchedTables(this.#session));
       const unseen = touched.filter(
-        ({ schema, oid }) => schema !== "pg_catalog" && !this.#watched.has(oid),
+        ({ schema, oid }) => schema !== "pg_catalog" && !this.#watched.oids.has(oid),
       );
       if (kind === "schema") {
-        if (unseen.some(({ isMaterialized }) => !isMaterialized))
-          throw refused(statement, "notCaptured", FILLS);
-        return this.#logged(statement, kind);
+        const filled = unseen.find(({ isMaterialized }) => !isMaterialized);
+        if (filled !== undefined) {
+          await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
+          const wasThere = (await tableOf(this.#session, filled.oid)) !== null;
+          throw refused(statement, "notCaptured", wasThere ? changesAlong(filled) : FILLS);
+        }
+        return this.#loggedSchema(statement);
       }
       if (touched.some(({ schema }) => schema === "pg_catalog"))
         throw refused(statement, "notCaptured", CHANGES_SCHEMA);
-      if (unseen.length === 0) return this.#logged(statement, kind, count);
+      if (unseen.length === 0) return this.#logged(statement, count);
       await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
       for (const { oid } of unseen) await this.#watch(statement, oid);
     }
@@ -134,8 +135,12 @@ export class Capture {
     const table = await tableOf(this.#session, oid);
     // Made by the very statement, and gone when it was rolled back.
     if (table === null) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
+    if (table.names.length === 0) {
+      const why = `rows of ${tablePath(table)} cannot be recorded: the table has no columns`;
+      throw refused(statement, "notCaptured", why);
+    }
     try {
-      await this.#install(oid, table);
+      await this.#watched.add(oid, table);
     } catch (cause) {
       const owned = sqlStateOf(cause) === NO_RIGHT ? ", which takes the owner of the table" : "";
       const error = failed(
@@ -147,45 +152,49 @@ export class Capture {
     }
   }
 
-  async #install(oid: string, table: Table): Promise<void> {
-    const [row] = await this.#session.run(
-      "SELECT string_agg(quote_literal(name), ', ') AS names FROM (SELECT (parse_ident(k))[1] AS name FROM unnest($1::text[]) k) s",
-      [table.key],
-    );
-    await this.#session.run(
-      `CREATE TRIGGER ${CAPTURE_TRIGGER} AFTER INSERT OR UPDATE OR DELETE ON ${table.name}
-         FOR EACH ROW EXECUTE FUNCTION pg_temp.cofferdam_capture(${row?.["names"] ?? ""})`,
-    );
-    await this.#session.run(`ALTER TABLE ${table.name} ENABLE ALWAYS TRIGGER ${CAPTURE_TRIGGER}`);
-    this.#watched.add(oid);
+  async #loggedSchema(statement: Statement): Promise<LoggedStatement> {
+    const blind = await this.#watched.keepOn();
+    if (blind !== null)
+      throw refused(statement, "notCaptured", `the rows of ${blind} could not be watched any more`);
+    const [along] = await this.#taken();
+    // It would change them once more when it is repeated.
+    if (along !== undefined) throw refused(statement, "notCaptured", changesAlong(along.effect));
+    return { text: statement.text, kind: "schema", effects: [] };
   }
 
-  async #logged(
-    statement: Statement,
-    kind: LoggedStatement["kind"],
-    count = 0,
-  ): Promise<LoggedStatement> {
+  async #logged(statement: Statement, count: number): Promise<LoggedStatement> {
+    const taken = await this.#taken();
+    const isChange = /^(INSERT|UPDATE|DELETE|MERGE)\b/.test(statement.bare);
+    if (isChange && count > 0 && taken.length === 0)
+      throw refused(statement, "notCaptured", "the rows that it changed are not in this database");
+    return { text: statement.text, kind: "rows", effects: chained(taken) };
+  }
+
+  /** What the triggers have told since the last time. */
+  async #taken(): Promise<readonly CapturedEffect[]> {
     const rows = await this.#session.run(
       "WITH taken AS (DELETE FROM pg_temp.cofferdam_effects RETURNING *) SELECT * FROM taken ORDER BY n",
     );
-    const isChange = /^(INSERT|UPDATE|DELETE|MERGE)\b/.test(statement.bare);
-    if (isChange && count > 0 && rows.length === 0)
-      throw refused(statement, "notCaptured", "the rows that it changed are not in this database");
-    const effects = rows.map((row): RowEffect => ({
-      schema: row["schema"] ?? "",
-      table: row["name"] ?? "",
-      keyBefore: keyOf(row["key_before"]),
-      keyAfter: keyOf(row["key_after"]),
-      before: row["before"] ?? null,
-      after: row["after"] ?? null,
-      rowBefore: lineOf(row["row_before"]),
-      rowAfter: lineOf(row["row_after"]),
+    return rows.map((row) => ({
+      from: row["version_before"] ?? null,
+      to: row["version_after"] ?? null,
+      effect: {
+        schema: row["schema"] ?? "",
+        table: row["name"] ?? "",
+        keyBefore: keyOf(row["key_before"]),
+        keyAfter: keyOf(row["key_after"]),
+        before: row["before"] ?? null,
+        after: row["after"] ?? null,
+        rowBefore: lineOf(row["row_before"]),
+        rowAfter: lineOf(row["row_after"]),
+      },
     }));
-    return { text: statement.text, kind, effects };
   }
 }
 
 const FILLS = "it fills tables: make the table first, then INSERT into it";
+const changesAlong = (table: Pick<RowEffect, "schema" | "table">): string =>
+  `rows of ${tablePath(table)} change along with it, by an event trigger or a function`;
 const CHANGES_SCHEMA = "it changes the schema from inside: write these statements by themselves";
 
 /** What the server says against a statement. */

@@ -11,21 +11,20 @@ import type {
   ServerFacts,
 } from "../engine.ts";
 import type { IdlePool } from "../idle-pool.ts";
-import type { LoggedStatement, LoggedWrite, RowEffect } from "../log-entry.ts";
-import { tablePath } from "../row-changes.ts";
+import type { LoggedWrite } from "../log-entry.ts";
 import { HeldSessions } from "../sql/held-sessions.ts";
 import type { SessionSource } from "../sql/kept-session.ts";
 import { notEnded, otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
-import { type Statement, splitStatements } from "../sql/split-statements.ts";
+import { splitStatements } from "../sql/split-statements.ts";
 import { notOneQuery } from "../sql/statement-errors.ts";
 import { BegunSession } from "./begun-session.ts";
-import { Capture, UnwatchedError, failed } from "./capture.ts";
+import { failed } from "./capture.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { cloneCalls } from "./clone-calls.ts";
 import { POSTGRES } from "./lexis.ts";
+import { recordScript } from "./record.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
-import { lastNumbers, movedSequences } from "./sequences.ts";
 import { Session, type TextRow, applicationName, sqlStateOf } from "./session.ts";
 
 const QUERY =
@@ -109,39 +108,7 @@ export class PostgresEngine implements DatabaseEngine {
     const statements = splitStatements(script, POSTGRES);
     // All of them before the first one runs.
     for (const statement of statements) classifyStatement(statement);
-    const first = new Set<string>();
-    for (;;) {
-      try {
-        return await this.#recordWatching(log, statements, first);
-      } catch (thrown) {
-        if (!(thrown instanceof UnwatchedError)) throw thrown;
-        if (first.has(thrown.oid)) throw thrown.cause;
-        first.add(thrown.oid);
-      }
-    }
-  }
-
-  /** Records statements with some tables watched before the log is brought in, and the others when they are met. */
-  async #recordWatching(
-    log: readonly LoggedWrite[],
-    statements: readonly Statement[],
-    first: ReadonlySet<string>,
-  ): Promise<RecordedStatements> {
-    await using session = await this.#open();
-    await this.#enter(session);
-    const capture = new Capture(session);
-    await capture.prepare();
-    await capture.watchFirst(first);
-    await redo(session, log);
-    await capture.forget();
-    const before = await lastNumbers(session);
-    const done: LoggedStatement[] = [];
-    for (const statement of statements) done.push(await capture.run(statement));
-    const all = [...log.flatMap((write) => write.statements), ...done];
-    const ended = await capture.end(tablesOf(all.flatMap(({ effects }) => effects)));
-    if (ended !== null) done.push(ended);
-    const sequences = movedSequences(before, await lastNumbers(session));
-    return { statements: done, sequences };
+    return recordScript(() => this.#begin([]), log, statements);
   }
 
   async read(log: readonly LoggedWrite[], query: string): Promise<string> {
@@ -314,11 +281,6 @@ export class PostgresEngine implements DatabaseEngine {
 
 function jsonLines(rows: readonly TextRow[]): string {
   return `[${rows.map((row) => JSON.stringify(row)).join(",\n ")}]\n`;
-}
-
-/** Each table once. */
-function tablesOf(effects: readonly RowEffect[]): readonly RowEffect[] {
-  return [...new Map(effects.map((effect) => [tablePath(effect), effect])).values()];
 }
 
 /** Waits until nobody can prepare the transaction any more, so that the list tells the truth. */

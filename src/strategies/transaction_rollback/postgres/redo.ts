@@ -19,8 +19,8 @@ import { type Session, sqlStateOf } from "./session.ts";
 import { type Table, touchedSince, touchedTables } from "./tables.ts";
 
 const UNIQUE_VIOLATION = "23505";
-/** Violated constraints, and values that a column does not take any more. */
-const BY_OTHERS = /^2[23]/;
+/** Violated constraints, values that a column does not take any more, and tables that have just gone. */
+const BY_OTHERS = /^(2[23]|42P01$)/;
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK = "40P01";
 
@@ -35,17 +35,18 @@ type Part =
 /**
  * Applies a log inside an open transaction. Rows are found as they were, and end up as they were recorded; nothing else
  * changes. Triggers of the user stay silent, because what they did is in the log; foreign keys and all other constraints
- * count.
+ * count. `afterSchema` is called after each change of the schema.
  * @throws DriftError when the database is not as the log found it.
  */
 export async function redo(
   session: Session,
   log: readonly LoggedWrite[],
   direction: Direction = "forward",
+  afterSchema: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   for (const part of partsOf(log, direction)) {
     try {
-      if (part.text !== undefined) await session.run(part.text);
+      if (part.text !== undefined) await session.run(part.text).then(afterSchema);
       else await withImageSettings(session, () => redoGroups(session, part.groups));
     } catch (thrown) {
       throw asDrift(thrown, part);
@@ -79,6 +80,8 @@ function partsOf(log: readonly LoggedWrite[], direction: Direction): readonly Pa
 
 async function redoGroups(session: Session, groups: readonly Group[]): Promise<void> {
   const [rows, effects] = [rowsOf(session), groups.flat()];
+  await lockTables(session, await tablesOf(rows, effects));
+  // Looked up again: nobody can alter them any more.
   const tables = await tablesOf(rows, effects);
   requireSameColumns(tables, effects);
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
@@ -96,6 +99,21 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
       );
     }
   });
+}
+
+/**
+ * Takes the locks that the tables need anyway before any row is locked. Whoever records holds his table first and asks
+ * for its rows then: in another order the two would wait for each other.
+ */
+async function lockTables(session: Session, tables: ReadonlyMap<string, Table>): Promise<void> {
+  const sorted = [...tables.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  for (const mode of ["SHARE ROW EXCLUSIVE", "ROW EXCLUSIVE"] as const) {
+    const isSilenced = mode === "SHARE ROW EXCLUSIVE";
+    const names = sorted.filter(({ triggers }) => triggers.length > 0 === isSilenced);
+    if (names.length === 0) continue;
+    const list = names.map(({ name }) => `ONLY ${name}`).join(", ");
+    await session.run(`LOCK TABLE ${list} IN ${mode} MODE`);
+  }
 }
 
 type Touched = ReturnType<typeof touchedSince>;

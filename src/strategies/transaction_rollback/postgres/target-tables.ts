@@ -19,19 +19,25 @@ export async function targetTables(
   { bare, text }: Statement,
 ): Promise<readonly string[]> {
   if (!PLANNED.test(bare)) return [];
+  const targets = await plannedTargets(session, text);
+  const schemas = targets.map(({ Schema }) => Schema ?? "");
+  const names = targets.map((target) => target["Relation Name"] ?? "");
+  const rows = await session.run(NAMED, [schemas, names]);
+  return rows.map(({ oid }) => oid ?? "");
+}
+
+async function plannedTargets(session: Session, text: string): Promise<readonly PlanNode[]> {
   await session.run("SAVEPOINT cofferdam_plan");
   try {
     const [row] = await session.run(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`);
     const plans = JSON.parse(row?.["QUERY PLAN"] ?? "[]") as readonly { readonly Plan: PlanNode }[];
-    const targets = plans.flatMap(({ Plan }) => targetsOf(Plan));
-    const schemas = targets.map(({ Schema }) => Schema ?? "");
-    const names = targets.map((target) => target["Relation Name"] ?? "");
-    const rows = await session.run(NAMED, [schemas, names]);
-    return rows.map(({ oid }) => oid ?? "");
+    return plans.flatMap(({ Plan }) => targetsOf(Plan));
   } catch {
     // The statement itself will tell what is wrong with it.
-    await session.run("ROLLBACK TO SAVEPOINT cofferdam_plan");
     return [];
+  } finally {
+    // Lets its locks go: two who hold them could not both watch the table afterwards.
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_plan");
   }
 }
 

@@ -113,6 +113,27 @@ describe("the key of a row", () => {
     expect(ground.sql("SELECT * FROM t ORDER BY id")).toEqual(["1||9", "2|6|2"]);
   });
 
+  it("is followed where a script gives its column another name, or the table another key", async () => {
+    const ground = makeGround(
+      server,
+      "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1), (2, 2)",
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write(
+      "name",
+      "UPDATE t SET v = 11 WHERE id = 1; ALTER TABLE t RENAME COLUMN id TO nid; UPDATE t SET v = 22 WHERE nid = 2",
+    );
+    const told = (await sandbox.diff()).changes.map(({ kind, path }) => `${kind} ${path}`);
+    expect(told.slice(0, 2)).toEqual(["modified public.t/1", "modified public.t/2"]);
+    await sandbox.write(
+      "key",
+      "UPDATE t SET v = v + 1; ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t ADD PRIMARY KEY (v); UPDATE t SET nid = nid + 100",
+    );
+    await sandbox.commit();
+    expect(ground.sql("SELECT * FROM t ORDER BY v")).toEqual(["101|12", "102|23"]);
+  });
+
   it("may be written otherwise although the server takes it for the same", async () => {
     const ground = makeGround(
       server,
@@ -130,4 +151,17 @@ describe("the key of a row", () => {
     await sandbox.undoCommit();
     expect(ground.sql("SELECT * FROM n ORDER BY k")).toEqual(["1.0|1", "2.0|2"]);
   });
+});
+
+it("keys of a type that has no case are repeated as they are written", async () => {
+  const ground = makeGround(server, "CREATE SCHEMA empty");
+  server.sql(ground.database.name, "CREATE EXTENSION citext");
+  ground.sql("CREATE TABLE t (name citext PRIMARY KEY); INSERT INTO t VALUES ('Foo')");
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  await sandbox.write("shout", "UPDATE t SET name = 'FOO'");
+  await sandbox.commit();
+  expect(ground.sql("SELECT * FROM t")).toEqual(["FOO"]);
+  await sandbox.undoCommit();
+  expect(ground.sql("SELECT * FROM t")).toEqual(["Foo"]);
 });
