@@ -86,7 +86,7 @@ it("a table that the sandbox itself altered goes on in checkpoints and other pro
   const again = other.sandbox(ref);
   await again.write(
     "third",
-    `INSERT INTO people VALUES (2, 'd@x'); ALTER TABLE people RENAME COLUMN "2" TO mail; UPDATE people SET mail = mail || '!'`,
+    `INSERT INTO people VALUES (2, 'd@x'); ALTER TABLE people ALTER COLUMN id TYPE bigint; ALTER TABLE people RENAME COLUMN "2" TO mail; UPDATE people SET mail = mail || '!'`,
   );
   const query = "SELECT id, mail FROM people ORDER BY id";
   expect(rowsOf(await sandbox.read(query))).toEqual([

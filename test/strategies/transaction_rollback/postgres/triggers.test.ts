@@ -164,3 +164,18 @@ it("rows that an event trigger writes along with a change of the schema keep it 
   await expect(sandbox.write("both", both)).rejects.toMatchObject(refusal);
   expect((await sandbox.diff()).isEmpty).toBe(true);
 });
+
+it("rows that a function changes behind a change of the schema keep it from being taken, seen or not", async () => {
+  const ground = makeGround(
+    server,
+    `${ROWS}; CREATE TABLE u (id int PRIMARY KEY, v int); INSERT INTO u VALUES (1, 1);
+     CREATE FUNCTION sly(v int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+       ALTER TABLE u DISABLE TRIGGER USER; UPDATE u SET v = u.v + 1; ALTER TABLE u ENABLE TRIGGER USER;
+       RETURN v; END $$`,
+  );
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  const script = "UPDATE u SET v = 5; CREATE INDEX ON t (sly(v))";
+  await expect(sandbox.write("sly", script)).rejects.toMatchObject({ code: "DATABASE" });
+  expect((await sandbox.diff()).isEmpty).toBe(true);
+});
