@@ -8,7 +8,7 @@ import { Capture, UnwatchedError } from "./capture.ts";
 import { redo } from "./redo.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
-import { tableOf } from "./tables.ts";
+import { type Table, findTable, tableOf } from "./tables.ts";
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK = "40P01";
@@ -71,7 +71,9 @@ async function recordOnce(
   { first, locked }: Lessons,
 ): Promise<RecordedStatements> {
   await using session = await begin();
-  for (const oid of locked) await lock(session, oid);
+  for (const table of namedTables(log, statements))
+    await lock(session, await findTable(session, table));
+  for (const oid of locked) await lock(session, await tableOf(session, oid));
   const capture = new Capture(session);
   const isLate = first.size === 0;
   if (isLate) await redo(session, log);
@@ -104,9 +106,23 @@ async function recordOnce(
   return recorded;
 }
 
+/**
+ * The tables of a log that a script names, in one order for all. They are locked before the log is brought in: to watch
+ * them takes more than the log does, and of two who have that already, neither could get it.
+ */
+function namedTables(
+  log: readonly LoggedWrite[],
+  statements: readonly Statement[],
+): readonly RowEffect[] {
+  const texts = statements.map(({ text }) => text.toLowerCase());
+  const all = tablesOf(log.flatMap((write) => write.statements).flatMap(({ effects }) => effects));
+  return all
+    .filter(({ table }) => texts.some((text) => text.includes(table.toLowerCase())))
+    .toSorted((one, other) => (tablePath(one) < tablePath(other) ? -1 : 1));
+}
+
 /** Keeps everybody else from changing a table; one that is made by the log or the script needs no lock. */
-async function lock(session: Session, oid: string): Promise<void> {
-  const table = await tableOf(session, oid);
+async function lock(session: Session, table: Table | null): Promise<void> {
   if (table === null) return;
   try {
     await session.run(`LOCK TABLE ONLY ${table.name} IN SHARE ROW EXCLUSIVE MODE`);

@@ -93,3 +93,25 @@ it("a script is kept although somebody else changes its rows all the time", asyn
   await others;
   expect(ground.sql("SELECT n > 0 FROM hits")).toEqual(["t"]);
 });
+
+it("several sandboxes write to different rows of one table at the same time", async () => {
+  const ground = makeGround(
+    server,
+    "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t SELECT g, 0 FROM generate_series(1, 9) g",
+  );
+  await using cofferdam = await ground.open();
+  const sandboxes = await Promise.all(
+    [1, 2, 3].map(async (id) => ({
+      id,
+      sandbox: cofferdam.sandbox(await cofferdam.create(`plan ${id}`, SHOP)),
+    })),
+  );
+  await Promise.all(
+    sandboxes.map(async ({ id, sandbox }) => {
+      for (let round = 0; round < 6; round += 1)
+        await sandbox.write("add", `UPDATE t SET v = v + 1 WHERE id = ${id}`);
+      await sandbox.commit();
+    }),
+  );
+  expect(ground.sql("SELECT v FROM t ORDER BY id LIMIT 4")).toEqual(["6", "6", "6", "0"]);
+});
