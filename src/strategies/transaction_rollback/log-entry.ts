@@ -16,8 +16,10 @@ export interface RowEffect {
 
 /** A table that a statement drops. What somebody else did to it meanwhile would be lost, and is a conflict. */
 export interface DroppedTable {
+  /** Absent where the engine has one schema only. */
+  readonly schema?: string;
   readonly table: string;
-  /** Of its definition, indexes, triggers and all rows as they were found; empty where there was no such table. */
+  /** Of its definition and all rows as they were found; empty where there was no such table. */
   readonly digest: string;
   /** Whether the next statement makes it again: what cascades took from other tables comes back then. */
   readonly isMadeAgain: boolean;
@@ -28,8 +30,8 @@ export interface LoggedStatement {
   readonly text: string;
   readonly kind: "rows" | "schema";
   readonly effects: readonly RowEffect[];
-  /** Present where the engine checks tables before it drops them. */
-  readonly drops?: DroppedTable;
+  /** The tables that it drops, if any: they are checked before. */
+  readonly drops?: readonly DroppedTable[];
 }
 
 /** What one `write` did. */

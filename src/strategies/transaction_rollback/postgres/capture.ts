@@ -1,5 +1,5 @@
 import type { DatabaseError } from "../../../errors/index.ts";
-import type { LoggedStatement, RowEffect } from "../log-entry.ts";
+import type { DroppedTable, LoggedStatement, RowEffect } from "../log-entry.ts";
 import { tablePath } from "../row-changes.ts";
 import { notCaptured } from "../sql/not-captured.ts";
 import type { Statement } from "../sql/split-statements.ts";
@@ -7,6 +7,7 @@ import { failedBy, refused } from "../sql/statement-errors.ts";
 import { type CapturedEffect, chained } from "./chained-effects.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { endOfScript } from "./deferred.ts";
+import { rememberTables, tablesWithRows } from "./dropped-tables.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
 import { tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { targetTables } from "./target-tables.ts";
@@ -16,6 +17,7 @@ const OBJECT_IN_USE = "55006";
 const NO_RIGHT = "42501";
 /** A trigger of one table may touch the next; each round finds more of them. */
 const MOST_ROUNDS = 50;
+const NONE: ReadonlySet<string> = new Set();
 
 /** A table that can only be watched from the beginning, because checks of its rows wait for the end. */
 export class UnwatchedError extends Error {
@@ -100,6 +102,7 @@ export class Capture {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       await this.#session.run("SAVEPOINT cofferdam_statement");
       const before = await touchedTables(this.#session);
+      const tables = kind === "schema" ? await tablesWithRows(this.#session) : NONE;
       const count = await this.#execute(statement);
       const touched = touchedSince(before, await touchedTables(this.#session));
       const rows = touched.filter(({ schema }) => schema !== "pg_catalog");
@@ -111,7 +114,7 @@ export class Capture {
           const wasThere = (await tableOf(this.#session, filled.oid)) !== null;
           throw refused(statement, "notCaptured", wasThere ? changesAlong(filled) : FILLS);
         }
-        return this.#loggedSchema(statement);
+        return this.#loggedSchema(statement, tables);
       }
       if (rows.length < touched.length) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
       const unseen = rows.filter(({ oid }) => !this.#watched.oids.has(oid));
@@ -151,11 +154,21 @@ export class Capture {
     }
   }
 
-  async #loggedSchema(statement: Statement): Promise<LoggedStatement> {
+  /** Those of the `tables` before it that are gone have to be remembered, so it is run once more. */
+  async #loggedSchema(statement: Statement, tables: ReadonlySet<string>): Promise<LoggedStatement> {
+    const left = await tablesWithRows(this.#session);
+    const gone = [...tables].filter((oid) => !left.has(oid));
+    let drops: readonly DroppedTable[] = [];
+    if (gone.length > 0) {
+      await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
+      drops = await rememberTables(this.#session, gone);
+      await this.#execute(statement);
+    }
     const blind = await this.#watched.keepOn();
     if (blind !== null)
       throw refused(statement, "notCaptured", `the rows of ${blind} could not be watched any more`);
-    return { text: statement.text, kind: "schema", effects: [] };
+    const logged = { text: statement.text, kind: "schema", effects: [] } as const;
+    return drops.length === 0 ? logged : { ...logged, drops };
   }
 
   async #logged(statement: Statement, count: number): Promise<LoggedStatement> {

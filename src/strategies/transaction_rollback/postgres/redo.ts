@@ -1,5 +1,5 @@
 import { type Direction, DriftError } from "../engine.ts";
-import { type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
+import { type DroppedTable, type LoggedWrite, type RowEffect, inverted } from "../log-entry.ts";
 import { tablePath } from "../row-changes.ts";
 import { applyEffects } from "../sql/apply-effects.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../sql/checked-rows.ts";
 import { type EffectRun, kindOf } from "../sql/row-store.ts";
 import { withWaiting, withoutWaiting } from "./deferred.ts";
+import { requireRemembered } from "./dropped-tables.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
 import { requireSameColumns } from "./same-columns.ts";
@@ -29,7 +30,11 @@ type Group = readonly RowEffect[];
 
 /** Part of a log: what statements did, or one that changes the schema. */
 type Part =
-  | { readonly text: string; readonly groups?: never }
+  | {
+      readonly text: string;
+      readonly drops: readonly DroppedTable[];
+      readonly groups?: never;
+    }
   | { readonly groups: readonly Group[]; readonly text?: never };
 
 /**
@@ -46,8 +51,11 @@ export async function redo(
 ): Promise<void> {
   for (const part of partsOf(log, direction)) {
     try {
-      if (part.text !== undefined) await session.run(part.text).then(afterSchema);
-      else await withImageSettings(session, () => redoGroups(session, part.groups));
+      if (part.text !== undefined) {
+        await requireRemembered(session, part.drops);
+        await session.run(part.text);
+        await afterSchema();
+      } else await withImageSettings(session, () => redoGroups(session, part.groups));
     } catch (thrown) {
       throw asDrift(thrown, part);
     }
@@ -63,10 +71,10 @@ function partsOf(log: readonly LoggedWrite[], direction: Direction): readonly Pa
     if (groups.length > 0) parts.push({ groups });
     groups = [];
   };
-  for (const { kind, text, effects } of log.flatMap(({ statements }) => statements)) {
+  for (const { kind, text, effects, drops = [] } of log.flatMap(({ statements }) => statements)) {
     if (kind === "schema") {
       end();
-      parts.push({ text });
+      parts.push({ text, drops });
     }
     if (effects.length > 0) groups.push(effects);
   }

@@ -166,7 +166,7 @@ function dropTables(
 
 function dropOf(session: Session, table: SchemaObject, isMadeAgain: boolean): LoggedStatement {
   const digest = tableDigest(session, "main", table.name);
-  const drops = { table: table.name, digest, isMadeAgain };
+  const drops = [{ table: table.name, digest, isMadeAgain }];
   return { text: dropText(table), kind: "schema", effects: [], drops };
 }
 

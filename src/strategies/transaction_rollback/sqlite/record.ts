@@ -100,7 +100,7 @@ function recordSchema(session: Session, capture: Capture, statement: Statement):
   if (effects.length > 0) throw refused(statement, "notCaptured", FILLS);
   capture.uninstall();
   capture.install(findTables(session, "main"));
-  const drops = dropped !== null && { drops: { table: dropped, digest, isMadeAgain: false } };
+  const drops = dropped !== null && { drops: [{ table: dropped, digest, isMadeAgain: false }] };
   return { text: statement.text, kind: "schema", effects: [], ...drops };
 }
 

@@ -36,7 +36,7 @@ export function redo(
     if (kind === "schema") {
       flush();
       // One that makes a table again belongs to the one before.
-      if (statements[at - 1]?.drops?.isMadeAgain !== true)
+      if (statements[at - 1]?.drops?.[0]?.isMadeAgain !== true)
         repeatSchema(session, schema, statement, statements[at + 1]);
     } else effects.push(...(isForward(direction) ? own : own.toReversed().map(inverted)));
   }

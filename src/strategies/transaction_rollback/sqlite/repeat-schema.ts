@@ -18,7 +18,7 @@ export function repeatSchema(
   statement: LoggedStatement,
   next?: LoggedStatement,
 ): void {
-  const { drops } = statement;
+  const [drops] = statement.drops ?? [];
   if (drops !== undefined && tableDigest(session, schema, drops.table) !== drops.digest)
     throw new DriftError("A table was changed by somebody else, and would be dropped", [
       changedTable(tablePath({ schema: "main", table: drops.table })),
@@ -33,7 +33,7 @@ export function repeatSchema(
 export function applySchema(
   session: Session,
   schema: string,
-  { text, drops }: LoggedStatement,
+  { text, drops: [drops] = [] }: LoggedStatement,
   next?: LoggedStatement,
 ): void {
   if (drops === undefined) return execute(session, schema, text);
