@@ -10,8 +10,8 @@ const GLOBAL = `git config --global user.name T; git config --global user.email 
 function openRepository(script: string, name = ""): Promise<ExecSite> {
   return openExecSite((home) => {
     const location = join(home, "project");
-    const lines = `${GLOBAL}; git config --global 'includeIf.gitdir:project/.path' '~/work config'
-      git config -f ~/'work config' user.email work@t.invalid; git config -f ~/'work config' alias.odd '!echo "a;b"'
+    const lines = `${GLOBAL}; git config --global 'includeIf.gitdir:project/.path' '~/place config'
+      git config -f ~/'place config' user.email work@t.invalid; git config -f ~/'place config' alias.odd '!echo "a;b"'
       ${FIRST}; ${script}`;
     inFolder(location, lines);
     return [{ id: "code", type: "git-repository", location }];
