@@ -8,14 +8,23 @@ export async function addResults(file, results) {
   const commit = presentCommit();
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
   const list = new Map(known.map((result) => [keyOf(result), result]));
-  for (const result of results) list.set(keyOf(result), { ...result, commit, date });
+  for (const result of results) {
+    // A whole run stands for all parts that were run before.
+    if (result.shard === undefined && result.tried === result.enumerated)
+      for (const key of list.keys()) if (key.startsWith(thingOf(result))) list.delete(key);
+    list.set(keyOf(result), { ...result, commit, date });
+  }
   const sorted = [...list].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(sorted.map(([, result]) => result));
   writeFileSync(file, await format(text, { ...(await resolveConfig(file)), parser: "json" }));
 }
 
-function keyOf({ suite, shape, faults, shard = "1/1" }) {
-  return [suite, shape, faults, shard].join("\n");
+function keyOf(result) {
+  return `${thingOf(result)}${result.shard ?? "1/1"}`;
+}
+
+function thingOf({ suite, shape, faults }) {
+  return [suite, shape, faults, ""].join("\n");
 }
 
 /** What is checked out, and whether it was edited. */
