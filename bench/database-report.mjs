@@ -1,9 +1,15 @@
 import { BY_HAND } from "./database-kinds.mjs";
 
 const LIMIT_MS = 5;
+/** For a run in a folder that was named by `BENCH_DIR`. */
+const APART = [
+  "",
+  "This run was made in a new folder of its own (`BENCH_DIR`), away from deleted files. In the temp folder, or after",
+  "deletions, all of `commit()` but applying the log can take longer than its limit.",
+];
 
 /** The numbers of databases as the last section of the page. */
-export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
+export function renderDatabases({ isApart, sizes, rounds, changed, syncs }, times) {
   const [smallest, largest] = [sizes[0], sizes.at(-1)];
   const kinds = Object.keys(BY_HAND).filter((kind) => syncs[`${kind} disk`] !== undefined);
   const rows = kinds.flatMap((kind) =>
@@ -33,6 +39,7 @@ export function renderDatabases({ sizes, rounds, changed, syncs }, times) {
     "one step, with the log applied in it.",
     "",
     ...newFileText(kinds, times),
+    ...(isApart ? APART : []),
     ...targetRows(times),
     "",
     `### ${changed} changed rows in tables of ${smallest} and ${largest}`,

@@ -126,7 +126,8 @@ for (const kind of values.kinds.split(",")) {
     measureCommits(folder, kind, server, "memory"),
   );
 }
-const report = { sizes, rounds, changed: CHANGED, times: times.list(), syncs };
+const isApart = process.env.BENCH_DIR !== undefined;
+const report = { isApart, sizes, rounds, changed: CHANGED, times: times.list(), syncs };
 const section = renderDatabases(report, times);
 process.stdout.write(section);
 if (values.out !== undefined) {
