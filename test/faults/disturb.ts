@@ -1,9 +1,10 @@
+import assert from "node:assert/strict";
 import {
   type Fault,
   type FaultPoint,
   type FaultedRun,
   aimAgain,
-  faultPoints,
+  runUndisturbed,
   runWithFault,
 } from "../support/faults.ts";
 import { removeFolder } from "../support/remove-folder.ts";
@@ -74,11 +75,13 @@ export async function disturb(
   };
 }
 
-/** The calls of an undisturbed run, from where the operation begins. */
+/** The calls of an undisturbed run, from where the operation begins. One that fails by itself would prove nothing. */
 export async function pointsOf(shape: Shape): Promise<FaultPoint[]> {
   const arranged = await arrange(shape);
   try {
-    const all = await faultPoints(tracedProgram(arranged.ground, arranged.operation));
+    const run = await runUndisturbed(tracedProgram(arranged.ground, arranged.operation));
+    assert.equal(toldBy(run)?.outcome, "done", `fails without any fault: ${run.stdout}`);
+    const all = run.points;
     const begun = all.findIndex(({ paths }) => paths.includes(arranged.ground.begun));
     return all.slice(begun + 1);
   } finally {

@@ -70,11 +70,16 @@ const tracer = fileURLToPath(new URL("./tracer/main.ts", import.meta.url));
 
 /** Runs the program undisturbed and lists each call that changes something in the folders. */
 export async function faultPoints(traced: TracedProgram): Promise<FaultPoint[]> {
+  return [...(await runUndisturbed(traced)).points];
+}
+
+/** Runs the program without any fault; throws when it fails. */
+export async function runUndisturbed(traced: TracedProgram): Promise<FaultedRun> {
   const run = await runTraced(traced, {});
   if (run.code !== 0) {
     throw new Error(`the program fails without any fault: ${run.code} ${run.stderr}`);
   }
-  return [...run.points];
+  return run;
 }
 
 /** Runs the program with one fault. Callers assert `fired`: a fault that misses proves nothing. */
