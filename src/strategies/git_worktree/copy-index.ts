@@ -32,13 +32,17 @@ export function copyIndex(from: string, to: string): void {
   }
 }
 
-/**
- * As `copyIndex`, for calls with the private git directory: a split index is only the newer part of one, and git looks
- * for the other part in the git directory that it is given. Says whether there is such a part.
- */
-export function copyWholeIndex({ privateGit }: Site, from: string, to: string): boolean {
+/** As `copyIndex`, for calls with the private git directory. Says whether the index is a split one. */
+export function copyWholeIndex(site: Site, from: string, to: string): boolean {
   copyIndex(from, to);
-  const folder = dirname(from);
+  return linkSharedIndex(site, dirname(from));
+}
+
+/**
+ * Lets calls with the private git directory read a split index: it is only the newer part of one, and git looks for the
+ * other part in the git directory that it is given. Says whether there is such a part in the folder of the index.
+ */
+export function linkSharedIndex({ privateGit }: Site, folder: string): boolean {
   const shared = readdirSync(folder).filter((name) => name.startsWith(SHARED));
   for (const name of shared) {
     rmSync(`${privateGit}/${name}`, { force: true });

@@ -39,6 +39,8 @@ export async function returnToBranch(git: Git, site: Site, commit: string): Prom
   const { admin, branch, repository, worktree } = site;
   removeLock(repository.commonDirectory, branch);
   await git.run(["update-ref", branch, commit], inRepository(repository));
+  // A git that cannot remove its lock does not say so.
+  removeLock(repository.commonDirectory, branch);
   rmSync(`${admin}/HEAD.lock`, { force: true });
   await git.run(["symbolic-ref", "HEAD", branch], {
     cwd: worktree,

@@ -14,7 +14,8 @@ import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/b
 import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
-import { dropSubmodules, isSubmoduleChange } from "./drop-submodules.ts";
+import { linkSharedIndex } from "./copy-index.ts";
+import { emptySubmodules, isSubmoduleChange } from "./drop-submodules.ts";
 import { MergeConflictError, describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
 import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
@@ -39,10 +40,12 @@ export async function dropPaths(
 ): Promise<void> {
   const dropped = selectChanges(raw, paths);
   const root = worktreePath(site);
-  for (const { path, before } of dropped) if (before === null) removeNew(root, path);
   const old = dropped.filter(({ before }) => before !== null);
-  for (const { path } of old) refuseObstacle(root, path);
-  await dropSubmodules(git, site, dropped.filter(isSubmoduleChange));
+  const added = dropped.flatMap(({ path, before }) => (before === null ? [path] : []));
+  for (const { path } of old) refuseObstacle(root, path, new Set(added));
+  await returnEntries(git, site, dropped);
+  for (const path of added) removeNew(root, path);
+  emptySubmodules(site, dropped.filter(isSubmoduleChange));
   const files = old.flatMap(({ path, before }) => (before?.mode === SUBMODULE ? [] : [path]));
   if (files.length > 0) await checkOut(git, site, base, files);
   await unsettle(site, new Set(paths));
@@ -69,13 +72,40 @@ function removeNew(root: BytePath, path: RelativePath): void {
   }
 }
 
-/** What the sandbox put in place of a folder is an edit of its own, which nobody asked to take back. */
-function refuseObstacle(root: BytePath, path: RelativePath): void {
+/**
+ * What the sandbox put in place of a folder is an edit of its own: unless that goes as well, nobody asked to take it
+ * back.
+ */
+function refuseObstacle(
+  root: BytePath,
+  path: RelativePath,
+  added: ReadonlySet<RelativePath>,
+): void {
   for (const folder of ancestorsOf(path).slice(1)) {
     const found = statBeneath(root, folder);
-    if (found === null) return;
+    if (found === null || added.has(folder)) return;
     if (found.type !== "directory") throw pathError(folder, "notDirectory");
   }
+}
+
+/**
+ * Gives the index of the worktree the earlier entries. A file that git does not look at, such as one that is ignored or
+ * marked as unchanged, is an edit by its entry alone.
+ */
+async function returnEntries(
+  git: Git,
+  site: OpenSite,
+  changes: readonly RawChange[],
+): Promise<void> {
+  const zero = "0".repeat(site.repository.objectFormat === "sha256" ? 64 : 40);
+  const lines = changes.map(({ path, before }) =>
+    before === null ? `0 ${zero}\t${path}` : `${before.mode} ${before.oid}\t${path}`,
+  );
+  linkSharedIndex(site, site.admin);
+  await git.run(["update-index", "-z", "--add", "--replace", "--index-info"], {
+    ...privately(site, { index: `${site.admin}/index` }),
+    input: joinZero(lines),
+  });
 }
 
 async function checkOut(

@@ -46,6 +46,53 @@ test("takes back what the worktree's own commits and its index have", async () =
   expect(git(checkout.root, "diff", "--name-only", "HEAD~2", "HEAD")).toBe("b.txt");
 });
 
+test.each([
+  ["a tracked file that is ignored and was removed", "git rm -q kept.log", "kept.log"],
+  [
+    "a mode that only the index has",
+    "git config core.fileMode false; git update-index --chmod=+x b.txt",
+    "b.txt",
+  ],
+  [
+    "a file that is said to be unchanged",
+    "printf 'B\\n' > b.txt; git add b.txt; git update-index --assume-unchanged b.txt",
+    "b.txt",
+  ],
+  [
+    "a file that is said to be elsewhere",
+    "printf 'B\\n' > b.txt; git add b.txt; git update-index --skip-worktree b.txt",
+    "b.txt",
+  ],
+  ["a file of a split index", "git update-index --split-index; git rm -q b.txt", "b.txt"],
+])("takes back an edit that only the index tells: %s", async (_, script, path) => {
+  const checkout = makeCheckout();
+  shell(
+    checkout.root,
+    "printf 'log\\n' > kept.log; echo '*.log' > .gitignore; git add -f kept.log .gitignore; git commit -qm log",
+  );
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(worktree, script);
+  expect(await pathsOf(sandbox)).toEqual([path]);
+  await sandbox.drop([path]);
+  expect(await pathsOf(sandbox)).toEqual([]);
+  expect(git(worktree, "diff", "--cached", "--name-only")).toBe("");
+  expectOracleEqual(filesOf(checkout.root), filesOf(worktree), { ignore: ["mtimes"] });
+});
+
+test("keeps every edit when one of those to take back is in the way of another", async () => {
+  await using bench = await openGit(makeCheckout());
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), "printf 'new\\n' > new.txt; rm -r docs; printf 'd\\n' > docs");
+  const before = await pathsOf(sandbox);
+  await expect(sandbox.drop(["new.txt", "docs/page"])).rejects.toMatchObject({
+    code: "SANDBOX_PATH",
+    data: { path: "docs", reason: "notDirectory" },
+  });
+  expect(await pathsOf(sandbox)).toEqual(before);
+});
+
 test("publishes its own side of a conflict with the branch once it is told to (R53)", async () => {
   const checkout = makeCheckout();
   const { root } = checkout;
