@@ -108,6 +108,27 @@ test("sandboxes a database by its path without any configuration, also for later
   expect(jobsIn(database)).toEqual(["1|eins", "9007199254740993|two"]);
 });
 
+test("runs scripts that begin with a query, or with WITH and write, and says why no rows are shown", () => {
+  const home = makeHome({});
+  const database = join(home.project, "app.db");
+  makeDatabase(database);
+  answerOf(home, ["open", "try", "-r", "sqlite:app.db"]);
+  const sql = ["sql", "try", "app.db"];
+  const done = { planId: "try", resourceId: "app.db", changed: true };
+  const add = "SELECT count(*) FROM jobs; INSERT INTO jobs VALUES (2, 'two')";
+  expect(answerOf(home, [...sql, add])).toEqual(done);
+  const rename = "WITH n AS (SELECT 1 AS id) UPDATE jobs SET name = 'eins' WHERE id IN n";
+  expect(answerOf(home, [...sql, rename])).toEqual(done);
+  const asked = coffer(home, [...sql, "SELECT 1; SELECT 2"]);
+  expect(asked).toMatchObject({ code: 0, stdout: "" });
+  expect(asked.stderr).toContain("Rows are shown for a query that stands alone");
+  expect(answerOf(home, [...sql, "WITH n AS (SELECT 1) SELECT nothing FROM n"], 1)).toMatchObject({
+    error: { code: "DATABASE", data: { reason: "failed", command: "WITH" } },
+  });
+  answerOf(home, ["commit", "try"]);
+  expect(jobsIn(database)).toEqual(["1|eins", "2|two"]);
+});
+
 test("takes SQL from a file and from the standard input as well", () => {
   const home = makeHome({ "add.sql": "INSERT INTO jobs VALUES (2, 'two');\n" });
   makeDatabase(join(home.project, "app.db"));

@@ -34,6 +34,9 @@ test("shows what a server answers as it is, and runs queries that write as scrip
   expect(sql("WITH gone AS (DELETE FROM jobs WHERE id = 1 RETURNING id) SELECT * FROM gone")).toBe(
     "",
   );
-  expect(sql("SELECT id, name FROM jobs")).toBe("id  name\n2   more\n");
+  expect(
+    sql("WITH n AS (SELECT 2 AS id) UPDATE jobs SET name = 'new' FROM n WHERE jobs.id = n.id"),
+  ).toBe("");
+  expect(sql("SELECT id, name FROM jobs")).toBe("id  name\n2   new\n");
   expect(server.sql(shop, "SELECT id FROM jobs")).toEqual(["1"]);
 });

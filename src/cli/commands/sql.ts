@@ -12,11 +12,13 @@ import { readInput } from "../terminal/read-input.ts";
 import { usageError } from "../usage-error.ts";
 
 /** Statements that give rows and change nothing; one that does after all is run as a script. */
-const QUESTION =
-  /^\s*(?:(?:--[^\n]*\n|\/\*[\s\S]*?\*\/)\s*)*(?:select|with|values|explain|table|show|describe)\b/i;
+const QUESTION = beginningWith("select|with|values|explain|table|show|describe");
+const WITH = beginningWith("with");
 
 /** What servers say to a query that would change rows, by a function or by a statement inside of it. */
 const CHANGES = new Set(["25006", "0A000"]);
+
+const ROWS_OF_ONE = "Rows are shown for a query that stands alone and only looks.";
 
 /** `coffer sql`: runs SQL in the sandbox of a database. */
 export async function runSql(call: Call): Promise<ExitCode> {
@@ -44,7 +46,9 @@ export async function runSql(call: Call): Promise<ExitCode> {
   const { kind } = await withProgress(call, "Running", work);
   const changed = kind !== "unchanged";
   if (call.json) process.stdout.write(`{${names}, "changed": ${String(changed)}}\n`);
-  call.tell(changed ? "Done, in the sandbox only." : "Done; nothing was changed.");
+  if (changed) call.tell("Done, in the sandbox only.");
+  else if (QUESTION.test(script)) call.tell(`Done; nothing was changed. ${ROWS_OF_ONE}`);
+  else call.tell("Done; nothing was changed.");
   const name = quoted(ref.planId);
   call.suggest(
     [`coffer diff ${name} ${quoted(ref.resourceId)}`, "the rows that changed"],
@@ -73,8 +77,19 @@ async function rowsOf(
     return Buffer.from(await sandbox.read(script, { signal })).toString("utf8");
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    const { reason, sqlState } = error.data;
-    if (reason === "failed" ? CHANGES.has(sqlState ?? "") : reason !== "unreachable") return null;
+    if (isNoQuery(error, script)) return null;
     throw error;
   }
+}
+
+/** Whether a read failed because it was given something else: several statements, or one that writes. */
+function isNoQuery({ data }: DatabaseError, script: string): boolean {
+  if (data.reason !== "failed") return data.reason !== "unreachable";
+  // What follows a WITH may be an UPDATE, which a read takes for an error in a query.
+  return data.command === null || CHANGES.has(data.sqlState ?? "") || WITH.test(script);
+}
+
+/** Any of these words, behind blanks and comments. */
+function beginningWith(words: string): RegExp {
+  return new RegExp(String.raw`^\s*(?:(?:--[^\n]*\n|\/\*[\s\S]*?\*\/)\s*)*(?:${words})\b`, "i");
 }
