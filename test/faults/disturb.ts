@@ -93,7 +93,8 @@ type Found =
   | { readonly fired: boolean; readonly ending: Ending }
   | { readonly fired: boolean; readonly violation: string };
 
-async function tryPoint(shape: Shape, trial: Trial, listed: number): Promise<Found> {
+/** Disturbs a shape at one point, which is aimed at again when it is missed, and tells what was left. */
+export async function tryPoint(shape: Shape, trial: Trial, listed: number): Promise<Found> {
   const { point, fault } = trial;
   let run: FaultedRun | undefined;
   let aim = point;
