@@ -3,8 +3,9 @@
 //        [arguments of vitest]
 // SUITE is crash, errno, power, race or soak; without one a sample of all but soak is taken. A suite
 // is run whole unless --sample is given. WHAT is one fault (killed, "killed without its children",
-// "a child of it is killed", EIO, ENOSPC, EACCES or "EROFS from then on"), one file system (ext4, xfs or btrfs) or what is written of disks
-// ("only what is synced", "all of the first disk", "all of the second disk"). --record adds the results to a list in
+// "a child of it is killed", EIO, ENOSPC, EACCES or "EROFS from then on"), one file system (ext4, xfs or btrfs), what is written of disks
+// ("only what is synced", "all of the first disk", "all of the second disk"), or "in turn": at each call not all of
+// somebody else's changes, but the next one. --record adds the results to a list in
 // a JSON file; --record-docs puts them in docs/reliability.json and renews docs/reliability.md.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

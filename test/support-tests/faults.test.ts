@@ -166,7 +166,15 @@ it("stops a child after a call when the program is killed, and lets it go on", a
 
 it("leaves calls out that seem to succeed", async () => {
   const folder = tempFolder();
-  const run = await runWithout(traced("say", folder), [{ at: 4 }]);
-  expect(run).toMatchObject({ fired: true, code: 0 });
+  const call = { name: "rename /made/draft /made/final", nth: 1 };
+  const run = await runWithout(traced("say", folder), [call], folder);
+  expect(run).toMatchObject({ fired: true, code: 0, left: [{ at: 4, call: "rename" }] });
   expect(existsSync(join(folder, "made/final"))).toBe(false);
+});
+
+it("tells when a call to be left out is not made", async () => {
+  const folder = tempFolder();
+  const calls = [1, 2].map((nth) => ({ name: "rename /made/draft /made/final", nth }));
+  const run = await runWithout(traced("say", folder), calls, folder);
+  expect(run).toMatchObject({ fired: false, code: 0, left: [{ at: 4 }] });
 });

@@ -7,6 +7,7 @@ import { runChild, type ChildOptions, type ChildResult } from "./child.ts";
 import { buildProgram } from "./program.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { createTempFolder } from "./temp.ts";
+import { CallNames, type NamedCall } from "./tracer/call-name.ts";
 import { type KeepOrder, type TraceOrder, type TraceReport, stoppedFile } from "./tracer/order.ts";
 
 /** A call of the program that changes something in the folders. */
@@ -62,6 +63,8 @@ export interface FaultedRun extends ChildResult {
   readonly points: readonly FaultPoint[];
   /** How many copies of disks were kept. */
   readonly copies: number;
+  /** The calls that were left out. */
+  readonly left: readonly FaultPoint[];
 }
 
 type FaultOrder = Pick<TraceOrder, "result" | "lasting" | "sparesChildren" | "sparesProgram">;
@@ -103,12 +106,27 @@ export function aimAgain(
   return points[Math.max(0, points.length - 1 - (listed - at))];
 }
 
-/** Runs the program without some of its calls, which seem to succeed. */
-export function runWithout(
+/** The calls of a run with the names by which other runs have them too. */
+export function namedPoints(
+  points: readonly FaultPoint[],
+  folder: string,
+): readonly (FaultPoint & NamedCall)[] {
+  const names = new CallNames(folder);
+  return points.map((point) => ({ ...point, ...names.next(point.call, point.paths) }));
+}
+
+/**
+ * Runs the program without some of its calls, which seem to succeed. They are known by their names, because calls that
+ * threads make side by side come in another order each time. It has fired when each of them was left out.
+ */
+export async function runWithout(
   traced: TracedProgram,
-  points: readonly Pick<FaultPoint, "at">[],
+  calls: readonly NamedCall[],
+  folder: string,
 ): Promise<FaultedRun> {
-  return runTraced(traced, { also: points.map(({ at }) => at), result: 0 });
+  const wanted = calls.map(({ name, nth }) => ({ name, nth }));
+  const run = await runTraced(traced, { without: { calls: wanted, folder } });
+  return { ...run, fired: run.left.length === calls.length };
 }
 
 /** A program that stands still in the middle of its work. */
@@ -181,7 +199,7 @@ function resultOf(fault: Fault): FaultOrder {
 
 async function runTraced(
   traced: TracedProgram,
-  fault: FaultOrder & Pick<TraceOrder, "at" | "also" | "stops">,
+  fault: FaultOrder & Pick<TraceOrder, "at" | "without" | "stops">,
   onStart: (report: string) => void = () => undefined,
 ): Promise<FaultedRun> {
   const folder = createTempFolder({ mode: traced.options?.uid === undefined ? 0o700 : 0o777 });
@@ -199,13 +217,10 @@ async function runTraced(
       ...traced.options,
       wrapper: [node, await buildProgram(tracer), JSON.stringify(order)],
     });
-    const { points, fired, copies = 0 } = readReport(order.report, result);
-    return {
-      ...result,
-      fired,
-      copies,
-      points: points.map((point, at) => ({ at: at + 1, ...point })),
-    };
+    const { fired, copies = 0, ...report } = readReport(order.report, result);
+    const points = report.points.map((point, at) => ({ at: at + 1, ...point }));
+    const left = points.filter(({ at }) => report.left.includes(at));
+    return { ...result, fired, copies, points, left };
   } finally {
     removeFolder(folder);
   }

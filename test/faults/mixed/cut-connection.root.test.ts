@@ -34,7 +34,13 @@ async function operate(
   try {
     const { program, args } = tracedProgram(ground, await shape.arrange(ground));
     proxy.arm({ statement: "", passing: cut.at, when: cut.when });
-    const told = toldBy({ ...(await runChild(program, args)), fired: true, points: [], copies: 0 });
+    const told = toldBy({
+      ...(await runChild(program, args)),
+      fired: true,
+      points: [],
+      copies: 0,
+      left: [],
+    });
     assert.ok(told !== null);
     return await judge(ground, told);
   } finally {

@@ -9,6 +9,7 @@ import type { Ground } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
 import type { Told } from "../order.ts";
 import { outcomeOf, planCommitShape, planUndoShape } from "../shapes/plan.ts";
+import { faultSettings } from "../settings.ts";
 import type { Ending } from "../shape.ts";
 import { type Template, type TreeState, makeTemplate } from "../tree.ts";
 import { placeOf } from "./repository.ts";
@@ -121,25 +122,34 @@ async function goOnBeside(
   );
 }
 
-const ways = DISTURBED.flatMap((disturbed) => FOREIGN.map((foreign) => ({ disturbed, foreign })));
-for (const { disturbed, foreign } of allOrOne(ways)) {
+/** Each of the foreign changes at every call; or, with `--only "in turn"`, at every call the next one of them. */
+const IN_TURN = "in turn";
+const settings = faultSettings();
+const rows = settings.only === IN_TURN ? [FOREIGN] : FOREIGN.map((foreign) => [foreign]);
+const ways = DISTURBED.flatMap((disturbed) => rows.map((row) => ({ disturbed, row })));
+for (const { disturbed, row } of allOrOne(ways)) {
   const { name, shapeOf, wanted } = disturbed;
+  const where = row.length === 1 ? row.map(({ what }) => what).join("") : `all of these ${IN_TURN}`;
   test(
-    `what somebody else does at any call of ${name} to ${foreign.what} is never lost`,
+    `what somebody else does at any call of ${name} to ${where} is never lost`,
     async () => {
       const shape = shapeOf(template, mixed().world);
       const points = await pointsOf(shape);
       expect(points.length).toBeGreaterThan(0);
-      const stateOfGit = mixed().git.stateBeside(commitOf(foreign.file));
-      const title = `foreign changes to ${foreign.what} in ${name}`;
-      await tryEach({ name: title, ways: points, few: 1 }, (point) =>
-        whileStopped(
+      const beside = new Map(
+        row.map((foreign) => [foreign, mixed().git.stateBeside(commitOf(foreign.file))]),
+      );
+      const title = `foreign changes to ${where} in ${name}`;
+      await tryEach({ name: title, ways: points, few: 1 }, (point) => {
+        const [foreign, stateOfGit] = [...beside][(point.at + settings.seed) % beside.size] ?? [];
+        assert.ok(foreign !== undefined && stateOfGit !== undefined);
+        return whileStopped(
           shape,
           () => Promise.resolve(point),
           (ground, owner) =>
             goOnBeside(workBeside(mixed(), foreign, stateOfGit, ground), { ground, owner }, wanted),
-        ),
-      );
+        );
+      });
     },
     6 * HOURS,
   );

@@ -1,6 +1,7 @@
 import { type DiskState, TwoDisks } from "../../support/disk-images.ts";
 import type { DiskKind } from "../../support/loop.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
+import { nameOfCall } from "../../support/tracer/call-name.ts";
 import { type FaultSettings, createRandom } from "../settings.ts";
 import type { Ending } from "../shape.ts";
 import type { Tally } from "../tally.ts";
@@ -11,7 +12,6 @@ import {
   type PoweredRun,
   type Writing,
   judgeMoment,
-  labelOf,
   prepareDisks,
   runPowered,
 } from "./lose-power.ts";
@@ -92,7 +92,8 @@ export async function tryMoment(
     return { ending: await judgeMoment(disks, shape, template, moment) };
   } catch (error) {
     const [next] = moment.points;
-    const where = next === undefined ? "the end" : labelOf(next, disks.mountPoint);
+    const where =
+      next === undefined ? "the end" : nameOfCall(next.call, next.paths, disks.mountPoint);
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { violation: `before ${where}: ${why.replaceAll(disks.mountPoint, "")}` };
   }

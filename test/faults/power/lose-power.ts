@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { DiskState, TwoDisks } from "../../support/disk-images.ts";
-import { type FaultPoint, type FaultedRun, runWithout } from "../../support/faults.ts";
+import { type FaultPoint, type FaultedRun, namedPoints, runWithout } from "../../support/faults.ts";
+import type { NamedCall } from "../../support/tracer/call-name.ts";
 import { toldBy } from "../disturb.ts";
 import { type Ground, groundAt } from "../ground.ts";
 import { judgeGround } from "../judge-ground.ts";
@@ -25,8 +26,10 @@ export interface Moment {
 /** One run with all that a loss of power could leave of it. */
 export interface PoweredRun {
   /** The calls of the operation itself. */
-  readonly points: readonly FaultPoint[];
+  readonly points: readonly (FaultPoint & NamedCall)[];
   readonly fired: boolean;
+  /** The calls that were left out. */
+  readonly left: readonly FaultPoint[];
   /** Those after the operation began, the end of the program last. */
   readonly moments: readonly Moment[];
   /** Frees the states of the disks. */
@@ -57,23 +60,21 @@ export async function runPowered(
   base: DiskState,
   shape: PowerShape,
   template: Template,
-  {
-    without = [],
-    writing,
-  }: { readonly without?: readonly FaultPoint[]; readonly writing: Writing },
+  { without = [], writing }: { readonly without?: readonly NamedCall[]; readonly writing: Writing },
 ): Promise<PoweredRun> {
   disks.load(base);
   const ground = groundOn(disks, template, shape);
   await shape.justBefore?.(ground);
   const keep = { ...disks.keeping(), ...flushing(ground, writing) };
   const traced = { ...tracedProgram(ground, shape.operation), keep };
-  const run = await runWithout(traced, without);
+  const run = await runWithout(traced, without, ground.folder);
   const told = toldBy(run);
   disks.drop(disks.unload());
   const points = operationOf(run, ground);
   return {
     points,
-    fired: without.every((point) => isSamePoint(run.points[point.at - 1], point, ground)),
+    fired: run.fired,
+    left: run.left,
     moments: momentsOf(run, points, told, keep.into),
     drop: () => disks.drop([keep.into]),
   };
@@ -95,23 +96,6 @@ export async function judgeMoment(
   }
 }
 
-/** Whether two calls of different runs are the same one: ids in their paths differ. */
-function isSamePoint(a: FaultPoint | undefined, b: FaultPoint, { folder }: Ground): boolean {
-  return a !== undefined && labelOf(a, folder) === labelOf(b, folder);
-}
-
-/** A call in words that are the same in every run. */
-export function labelOf({ call, paths }: FaultPoint, folder: string): string {
-  const named = paths.map((path) =>
-    path
-      .replace(folder, "")
-      .replaceAll(/[0-9a-f]{32}/g, "ID")
-      .replaceAll(/[0-9a-z]{26}/g, "ID")
-      .replaceAll(/\.cofferdam-\d+/g, "AREA"),
-  );
-  return `${call} ${named.join(" ")}`;
-}
-
 function groundOn(
   disks: TwoDisks,
   template: Template,
@@ -126,9 +110,9 @@ function flushing(ground: Ground, writing: Writing): { readonly flushing?: strin
   return { flushing: writing === "all of the first disk" ? ground.folder : secondPlace(ground) };
 }
 
-function operationOf(run: FaultedRun, ground: Ground): readonly FaultPoint[] {
+function operationOf(run: FaultedRun, ground: Ground): PoweredRun["points"] {
   const begun = run.points.findIndex(({ paths }) => paths.includes(ground.begun));
-  return run.points.slice(begun + 1);
+  return namedPoints(run.points, ground.folder).slice(begun + 1);
 }
 
 function momentsOf(

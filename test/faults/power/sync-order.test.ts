@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type FaultPoint, type FaultedRun, runWithout } from "../../support/faults.ts";
+import { type FaultedRun, namedPoints, runWithout } from "../../support/faults.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
+import type { NamedCall } from "../../support/tracer/call-name.ts";
 import { type FaultSettings, createRandom, faultSettings } from "../settings.ts";
 import type { Shape } from "../shape.ts";
 import { planCommitShape, planUndoShape } from "../shapes/plan.ts";
@@ -10,7 +11,6 @@ import { settleTally } from "../tally.ts";
 import { tracedProgram } from "../traced-program.ts";
 import { type Template, makeTemplate } from "../tree.ts";
 import { shardOf } from "../trials.ts";
-import { labelOf } from "./lose-power.ts";
 import { type MissingSync, missingSyncs } from "./sync-order.ts";
 import { isSync } from "./sync-points.ts";
 
@@ -36,7 +36,8 @@ const SHAPES: Readonly<Record<string, (template: Template) => Shape>> = {
 interface JudgedRun {
   readonly run: FaultedRun;
   readonly missing: readonly MissingSync[];
-  readonly labels: ReadonlyMap<number, string>;
+  /** Its syncs, in their order. */
+  readonly syncs: readonly NamedCall[];
 }
 
 for (const [name, shapeOf] of Object.entries(SHAPES)) {
@@ -48,16 +49,15 @@ for (const [name, shapeOf] of Object.entries(SHAPES)) {
       const template = makeTemplate();
       try {
         const shape = shapeOf(template);
-        const { run, missing, labels } = await runShape(shape, []);
+        const { missing, syncs } = await runShape(shape, []);
         expect(missing).toEqual([]);
-        const syncs = run.points.filter(isSync);
         const tried = chosen(syncs, settings);
         const unnoticed: string[] = [];
         let fired = 0;
         for (const sync of tried) {
           const without = await runShape(shape, [sync]);
           if (without.run.fired) fired += 1;
-          if (without.missing.length === 0) unnoticed.push(labels.get(sync.at) ?? "");
+          if (without.missing.length === 0) unnoticed.push(sync.name);
         }
         settleTally(
           {
@@ -83,20 +83,21 @@ for (const [name, shapeOf] of Object.entries(SHAPES)) {
   );
 }
 
-async function runShape(shape: Shape, without: readonly FaultPoint[]): Promise<JudgedRun> {
+async function runShape(shape: Shape, without: readonly NamedCall[]): Promise<JudgedRun> {
   const ground = shape.makeGround();
   try {
-    const run = await runWithout(tracedProgram(ground, await shape.arrange(ground)), without);
+    const traced = tracedProgram(ground, await shape.arrange(ground));
+    const run = await runWithout(traced, without, ground.folder);
     expect(run.code, run.stderr).toBe(0);
-    const missing = missingSyncs(ground, run.points, new Set(without.map(({ at }) => at)));
-    const labels = run.points.map((point) => [point.at, labelOf(point, ground.folder)] as const);
-    return { run, missing, labels: new Map(labels) };
+    const missing = missingSyncs(ground, run.points, new Set(run.left.map(({ at }) => at)));
+    const syncs = namedPoints(run.points, ground.folder).filter(isSync);
+    return { run, missing, syncs };
   } finally {
     removeFolder(ground.folder);
   }
 }
 
-function chosen(syncs: readonly FaultPoint[], settings: FaultSettings): readonly FaultPoint[] {
+function chosen(syncs: readonly NamedCall[], settings: FaultSettings): readonly NamedCall[] {
   if (settings.all) return shardOf(syncs, settings);
   const random = createRandom(settings.seed);
   const ranked = syncs.map((sync) => ({ sync, rank: random() }));

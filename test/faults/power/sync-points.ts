@@ -1,19 +1,13 @@
 import type { FaultPoint } from "../../support/faults.ts";
+import type { NamedCall } from "../../support/tracer/call-name.ts";
 import { OTHER_DEVICE } from "../ground.ts";
 import { type PowerBench, tryMoment } from "./define-power.ts";
-import { type Moment, type PoweredRun, type Writing, labelOf, runPowered } from "./lose-power.ts";
+import { type Moment, type PoweredRun, type Writing, runPowered } from "./lose-power.ts";
 
 const SYNCS = ["fsync", "fdatasync", "syncfs"];
 const ATTEMPTS = 4;
 /** How many later syncs are looked past when everything of the other disk is written. */
 const WINDOW = 2;
-
-/** A call that makes something durable. */
-export interface SyncPoint {
-  readonly point: FaultPoint;
-  /** The same in every run and on every file system; the same label may occur several times. */
-  readonly label: string;
-}
 
 /** Whether a call makes something durable. */
 export function isSync({ call }: FaultPoint): boolean {
@@ -21,31 +15,30 @@ export function isSync({ call }: FaultPoint): boolean {
 }
 
 /** The syncs of an operation, in their order. */
-export async function syncPointsOf(bench: PowerBench): Promise<SyncPoint[]> {
+export async function syncPointsOf(bench: PowerBench): Promise<NamedCall[]> {
   const { disks, shape, base, template } = bench;
   const run = await runPowered(disks, base, shape, template, { writing: "only what is synced" });
   run.drop();
-  const points = run.points.filter(isSync);
-  return points.map((point) => ({ point, label: labelOf(point, disks.mountPoint) }));
+  return run.points.filter(isSync);
 }
 
 /** How the disk without the syncs may fare: nothing but syncs helps it, and the other disk may be ahead of it. */
-export function harshest(syncs: readonly SyncPoint[]): readonly [Writing, Writing] {
-  const isSecond = syncs.every(({ label }) => label.includes(`/${OTHER_DEVICE}`));
+export function harshest(syncs: readonly NamedCall[]): readonly [Writing, Writing] {
+  const isSecond = syncs.every(({ name }) => name.includes(`/${OTHER_DEVICE}`));
   const other = isSecond ? "all of the first disk" : "all of the second disk";
   return ["only what is synced", other];
 }
 
 /** Syncs of one kind: what somebody would lose who forgot them in one place of the code. */
-export function kindOf({ label }: SyncPoint): string {
-  if (label.startsWith("syncfs")) return "syncs of a whole file system";
-  const isFile = /\.(tmp|part)$/.test(label);
-  if (label.includes("/state/plans/"))
+export function kindOf({ name }: NamedCall): string {
+  if (name.startsWith("syncfs")) return "syncs of a whole file system";
+  const isFile = /\.(tmp|part)$/.test(name);
+  if (name.includes("/state/plans/"))
     return isFile ? "syncs of sandbox records" : "syncs of the folders of sandbox records";
-  if (/\/state\/(tx|done)/.test(label)) {
+  if (/\/state\/(tx|done)/.test(name)) {
     return isFile ? "syncs of transaction records" : "syncs of the folders of transactions";
   }
-  if (label.includes("/sandboxes/"))
+  if (name.includes("/sandboxes/"))
     return isFile ? "syncs of records in the stage" : "syncs of stage folders";
   return "syncs of real folders";
 }
@@ -56,15 +49,14 @@ export function kindOf({ label }: SyncPoint): string {
  */
 export async function leaveOut(
   bench: PowerBench,
-  syncs: readonly SyncPoint[],
+  syncs: readonly NamedCall[],
   writing: Writing,
 ): Promise<string | null | undefined> {
-  const points = syncs.map(({ point }) => point);
-  const [point] = points;
-  const run = await runIncomplete(bench, points, writing);
-  if (run === null || point === undefined) return undefined;
+  const run = await runIncomplete(bench, syncs, writing);
+  const [first] = run?.left ?? [];
+  if (run === null || first === undefined) return undefined;
   try {
-    for (const moment of momentsAfter(run, point, writing)) {
+    for (const moment of momentsAfter(run, first, writing)) {
       const found = await tryMoment(bench, moment);
       if ("violation" in found) return found.violation;
     }
@@ -76,7 +68,7 @@ export async function leaveOut(
 
 async function runIncomplete(
   { disks, shape, base, template }: PowerBench,
-  without: readonly FaultPoint[],
+  without: readonly NamedCall[],
   writing: Writing,
 ): Promise<PoweredRun | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { DiskKind } from "../../support/loop.ts";
+import type { NamedCall } from "../../support/tracer/call-name.ts";
 import { type FaultSettings, createRandom, faultSettings } from "../settings.ts";
 import { settleTally } from "../tally.ts";
 import { shardOf } from "../trials.ts";
 import { COVERED_ALONE, COVERED_IN, COVERED_KINDS, KNOWN_TO_MATTER } from "./covered-syncs.ts";
 import { type PowerBench, withBench } from "./define-power.ts";
 import { POWER_SHAPES } from "./power-shapes.ts";
-import { type SyncPoint, harshest, kindOf, leaveOut, syncPointsOf } from "./sync-points.ts";
+import { harshest, kindOf, leaveOut, syncPointsOf } from "./sync-points.ts";
 
 const HOURS = 3_600_000;
 const KINDS: readonly DiskKind[] = ["ext4", "xfs", "btrfs"];
@@ -14,7 +15,7 @@ const KINDS: readonly DiskKind[] = ["ext4", "xfs", "btrfs"];
 /** Syncs that are left out together. */
 interface Omission {
   readonly label: string;
-  readonly syncs: readonly SyncPoint[];
+  readonly syncs: readonly NamedCall[];
 }
 
 /** What came of it. */
@@ -29,12 +30,12 @@ interface Verdict {
 
 /** One by one, and all of a kind at once. */
 const WAYS = {
-  "one sync left out": (all) => all.map((sync) => ({ label: sync.label, syncs: [sync] })),
+  "one sync left out": (all) => all.map((sync) => ({ label: sync.name, syncs: [sync] })),
   "all syncs of a kind left out": (all) =>
     [...new Set(all.map(kindOf))].map((label) => {
       return { label, syncs: all.filter((sync) => kindOf(sync) === label) };
     }),
-} as const satisfies Record<string, (all: readonly SyncPoint[]) => Omission[]>;
+} as const satisfies Record<string, (all: readonly NamedCall[]) => Omission[]>;
 
 for (const name of ["a commit of fresh edits", "an undo"] as const) {
   for (const [way, omissionsOf] of Object.entries(WAYS)) {
@@ -72,7 +73,7 @@ for (const name of ["a commit of fresh edits", "an undo"] as const) {
 
 async function tryAll(
   name: keyof typeof POWER_SHAPES,
-  omissionsOf: (all: readonly SyncPoint[]) => readonly Omission[],
+  omissionsOf: (all: readonly NamedCall[]) => readonly Omission[],
   settings: FaultSettings,
 ): Promise<{ all: number; verdicts: readonly Verdict[]; shape: string }> {
   const makeShape = POWER_SHAPES[name];

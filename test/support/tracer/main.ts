@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { posix } from "node:path";
+import { CallNames } from "./call-name.ts";
 import { MUTATING_CALLS } from "./calls.ts";
 import { mutatingCallsFilter } from "./filter.ts";
 import {
@@ -40,10 +41,12 @@ const O_CREAT = 0o100n;
 /** How paths are given to calls that know no descriptors. */
 const BY_DESCRIPTOR = /^\/proc\/self\/fd\/(\d+)(\/.*)?$/s;
 const keeper = order.keep === undefined ? undefined : new ImageKeeper(order.keep);
-const report: { points: TraceReport["points"][number][]; fired: boolean } = {
+const report: { points: TraceReport["points"][number][]; fired: boolean; left: number[] } = {
   points: [],
   fired: false,
+  left: [],
 };
+const names = order.without === undefined ? undefined : new CallNames(order.without.folder);
 const isDeadly = order.result === undefined && order.stops !== true;
 const sparesSome = order.sparesChildren === true || order.sparesProgram === true;
 const alive = new Set<number>();
@@ -111,6 +114,11 @@ function meet(thread: number, call: AtCall): void {
   const inChild = !existsSync(`/proc/${pid}/task/${thread}`);
   const mainThread = thread === pid;
   report.points.push({ call: known.name, paths, mainThread, creates, inChild, kept });
+  if (isLeftOut(known.name, paths)) {
+    report.left.push(report.points.length);
+    preventCall(thread);
+    pending.set(thread, 0);
+  }
   if (!isMet(known.name)) return;
   report.fired = true;
   if (order.stops === true) {
@@ -136,10 +144,16 @@ function meet(thread: number, call: AtCall): void {
 
 /** Whether the fault is due at the call that was just counted. */
 function isMet(name: string): boolean {
-  const { at, also = [], lasting } = order;
-  if (also.includes(report.points.length)) return true;
+  const { at, lasting } = order;
   if (lasting !== true || at === undefined) return report.points.length === at;
   return report.points.length >= at && !WITHOUT_CHANGE.includes(name);
+}
+
+function isLeftOut(call: string, paths: readonly string[]): boolean {
+  const one = names?.next(call, paths);
+  return (
+    order.without?.calls.some(({ name, nth }) => name === one?.name && nth === one.nth) === true
+  );
 }
 
 type Known = typeof MUTATING_CALLS extends ReadonlyMap<number, infer Call> ? Call : never;

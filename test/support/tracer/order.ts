@@ -1,3 +1,5 @@
+import type { NamedCall } from "./call-name.ts";
+
 /** What the tracer is told. */
 export interface TraceOrder {
   /** File for the report. */
@@ -8,8 +10,8 @@ export interface TraceOrder {
   readonly sparing?: readonly string[];
   /** At which of these calls the fault happens, from one; no fault when left out. */
   readonly at?: number;
-  /** Further ones. */
-  readonly also?: readonly number[];
+  /** Calls that are left out: they seem to succeed. */
+  readonly without?: CallsByName;
   /** What the call gives back instead of being done; everything is killed when left out. */
   readonly result?: number;
   /** Whether only the program itself is killed, and the children that it started go on. */
@@ -25,6 +27,13 @@ export interface TraceOrder {
   readonly stops?: boolean;
   /** What is kept of disks on the way. */
   readonly keep?: KeepOrder;
+}
+
+/** Calls, told by their names. */
+export interface CallsByName {
+  readonly calls: readonly NamedCall[];
+  /** The folder of the run, which their names do not have. */
+  readonly folder: string;
 }
 
 /** Disks whose images are copied before each call that counts, and at the end, when something was written to them. */
@@ -53,6 +62,8 @@ export interface TraceReport {
     readonly kept?: number | undefined;
   }[];
   readonly fired: boolean;
+  /** The calls that were left out, by their places among the points, from one. */
+  readonly left: readonly number[];
   /** How many copies were made; the last one shows the disks when the program had ended. */
   readonly copies?: number;
 }

@@ -159,10 +159,10 @@ test("takes a commit back although unrelated files changed (R42)", () => {
 
 const DAMAGE: Readonly<Record<string, string>> = {
   "a flipped byte in a kept file":
-    "f=$(find entries -type f -size -2 | head -1); printf X | dd of=$f conv=notrunc bs=1 status=none",
+    "f=$(find entries -type f -size -2 | sort | head -1); printf X | dd of=$f conv=notrunc bs=1 status=none",
   "a flipped byte in a kept folder":
-    "f=$(find entries -mindepth 3 -type f | head -1); printf X | dd of=$f conv=notrunc bs=1 status=none",
-  "a missing kept file": "rm $(find entries -maxdepth 1 -type f | head -1)",
+    "f=$(find entries -mindepth 3 -type f | sort | head -1); printf X | dd of=$f conv=notrunc bs=1 status=none",
+  "a missing kept file": "rm $(find entries -maxdepth 1 -type f | sort | head -1)",
   "a missing folder of kept files": "rm -r entries",
   "a flipped byte in the steps": "printf X | dd of=steps conv=notrunc bs=1 seek=200 status=none",
   "a flipped byte in the outcome":
