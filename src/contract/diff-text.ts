@@ -45,13 +45,14 @@ async function renderChange(
   return `${head.filter((line) => line !== "").join("\n")}\n`;
 }
 
-function describeSides({ kind, before, after, renamedFrom, renamedTo, notes }: Change): string[] {
+function describeSides(change: Change): string[] {
+  const { kind, before, after, count, renamedFrom, renamedTo, notes } = change;
   const lines: string[] = [];
   if (kind === "added") lines.push(`new ${describe(after!)}`);
   if (kind === "deleted") lines.push(`deleted ${describe(before!)}`);
   if (kind === "typeChanged") lines.push(`old ${describe(before!)}`, `new ${describe(after!)}`);
   if (kind === "linkChanged")
-    lines.push(`old link ${before!.target!}`, `new link ${after!.target!}`);
+    lines.push(`old link ${quoted(before!.target!)}`, `new link ${quoted(after!.target!)}`);
   if (before !== null && after !== null && before.type === after.type) {
     if (before.mode !== after.mode)
       lines.push(`old mode ${octal(before.mode)}`, `new mode ${octal(after.mode)}`);
@@ -63,14 +64,16 @@ function describeSides({ kind, before, after, renamedFrom, renamedTo, notes }: C
     if (kind === "attributesChanged" && before.mtimeNs !== after.mtimeNs)
       lines.push("modification time differs");
   }
-  if (renamedFrom !== undefined) lines.push(`renamed from ${renamedFrom}`);
-  if (renamedTo !== undefined) lines.push(`renamed to ${renamedTo}`);
-  for (const note of notes ?? []) lines.push(`note: ${note}`);
+  if (count !== undefined) lines.push(`${count} rows like this`);
+  if (renamedFrom !== undefined) lines.push(`renamed from ${quoted(renamedFrom)}`);
+  if (renamedTo !== undefined) lines.push(`renamed to ${quoted(renamedTo)}`);
+  for (const note of notes ?? [])
+    lines.push(`note: ${note.replaceAll(CONTROLS, (one) => escaped(Buffer.from(one)))}`);
   return lines;
 }
 
 function describe(side: EntryState): string {
-  const target = side.target === null ? "" : ` -> ${side.target}`;
+  const target = side.target === null ? "" : ` -> ${quoted(side.target)}`;
   return `${side.type} mode ${octal(side.mode)}${target}`;
 }
 
@@ -121,11 +124,17 @@ function octal(mode: number): string {
  * that one line stays one line and the name stays the name.
  */
 function nameOf({ path, pathBytes }: Change, side: "a" | "b"): string {
-  if (pathBytes === undefined) {
-    const text = `${side}/${path}`;
-    return /[\u0000-\u001f"\\\u007f]/.test(text) ? `"${escaped(Buffer.from(text))}"` : text;
-  }
+  if (pathBytes === undefined) return quoted(`${side}/${path}`);
   return `"${side}/${escaped(Buffer.from(pathBytes, "hex"))}"`;
+}
+
+/** What ends a line or controls a terminal, also by reordering what stands around it. */
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** A text as git writes names: in quotes where it would not be one plain word otherwise. */
+function quoted(text: string): string {
+  const isPlain = text.search(CONTROLS) < 0 && !/["\\]/.test(text);
+  return isPlain ? text : `"${escaped(Buffer.from(text))}"`;
 }
 
 function escaped(bytes: Buffer): string {

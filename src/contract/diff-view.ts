@@ -15,6 +15,8 @@ export interface DiffViewInit extends ContentReader {
   readonly skipped?: readonly SkippedEntry[];
   /** Commits that are in the sandbox already and get published. */
   readonly commits?: number;
+  /** Commits that are in the sandbox and do not get published. */
+  readonly strayCommits?: number;
   readonly drift?: readonly DriftEntry[];
 }
 
@@ -31,6 +33,7 @@ export function createDiffView(init: DiffViewInit): DiffView {
     summary: summarizeChanges(changes),
     skipped: init.skipped ?? [],
     ...(init.commits !== undefined && { commits: init.commits }),
+    ...(init.strayCommits !== undefined && { strayCommits: init.strayCommits }),
     ...(init.drift !== undefined && { drift: init.drift }),
     digest: digestChanges(changes),
     isEmpty: changes.length === 0,
@@ -68,11 +71,12 @@ export function summarizeChanges(changes: readonly Change[]): DiffSummary {
   let renamed = 0;
   let bytes = 0;
   for (const change of changes) {
-    counts[change.kind] = (counts[change.kind] ?? 0) + 1;
+    const { count = 1 } = change;
+    counts[change.kind] = (counts[change.kind] ?? 0) + count;
     if (change.renamedFrom !== undefined) renamed++;
     const hasNewContent =
       change.kind === "added" || change.kind === "modified" || change.kind === "typeChanged";
-    if (hasNewContent) bytes += change.after?.size ?? 0;
+    if (hasNewContent) bytes += (change.after?.size ?? 0) * count;
   }
   return { counts, renamed, bytes };
 }
@@ -81,10 +85,10 @@ export function summarizeChanges(changes: readonly Change[]): DiffSummary {
 export function digestChanges(changes: readonly Change[]): string {
   const hash = createHash("sha256");
   for (const change of changes) {
+    const { kind, before, after, count } = change;
     const path = changedPathBytes(change).toString("hex");
-    hash.update(
-      JSON.stringify([path, change.kind, digestSide(change.before), digestSide(change.after)]),
-    );
+    const sides = [digestSide(before), digestSide(after)];
+    hash.update(JSON.stringify([path, kind, ...sides, ...(count === undefined ? [] : [count])]));
     hash.update("\n");
   }
   return hash.digest("hex");

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { RecordDamagedError } from "../errors/index.ts";
 import { throwUnlessErrno } from "../platform/native/native-error.ts";
@@ -73,6 +73,11 @@ export class SandboxStore {
   /** Whether there is a plan with this id, also one that has no sandbox yet. */
   hasPlan(planId: string): boolean {
     return readRecordSync(join(this.#folder(planId), "plan.json"), PLAN) !== null;
+  }
+
+  /** Whether there is a record of one sandbox, readable or not. */
+  has({ planId, sandboxId }: SandboxName): boolean {
+    return existsSync(this.#file(planId, sandboxId));
   }
 
   /** The record of one sandbox; null when there is none. */

@@ -1,10 +1,10 @@
 import type { CleanupOptions } from "../contract/strategy.ts";
-import { SandboxCleanupError, describeThrown } from "../errors/index.ts";
+import { RecordDamagedError, SandboxCleanupError, describeThrown } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { isAllowed } from "../model/status.ts";
 import { transactionOf } from "./commit-sandbox.ts";
-import type { Guarded } from "./engine.ts";
+import type { Engine, Guarded } from "./engine.ts";
 import { asCleanupError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { findRecord, knownRecord } from "./known-record.ts";
@@ -86,6 +86,9 @@ async function remove(
 ): Promise<void> {
   const { ref } = record;
   const data = { planId: ref.planId, sandboxId: ref.sandboxId };
+  const waiting = [transactionOf(record), record.lastTransaction].filter((ulid) => ulid !== null);
+  // Found before anything goes: whatever cannot be read stops here, where it changes nothing.
+  const ownAlone = waiting.filter((ulid) => !isOfOthers(engine, ulid, ref));
   try {
     await raw.cleanup(ref, options);
   } catch (thrown) {
@@ -94,11 +97,22 @@ async function remove(
     engine.emit("sandbox.cleanupFailed", { ...data, reason: describeThrown(thrown) }, "warning");
     throw error;
   }
-  const unsettled = [transactionOf(record), record.lastTransaction].filter((ulid) => ulid !== null);
-  for (const ulid of unsettled) {
-    engine.log.discardDraft(ulid);
-    if (engine.log.isRunning(ulid)) await engine.log.discard(ulid);
-  }
+  for (const ulid of waiting) engine.log.discardDraft(ulid);
+  for (const ulid of ownAlone) if (engine.log.isRunning(ulid)) await engine.log.discard(ulid);
   await engine.store.remove(ref);
   engine.emit("sandbox.cleanedUp", data);
+}
+
+/**
+ * Whether sandboxes that are still there wait for the end of a transaction as well. Nobody can bring one to its end whose
+ * record is damaged.
+ */
+function isOfOthers({ log, store }: Engine, ulid: string, own: SandboxRef): boolean {
+  try {
+    const members = log.intentOf(ulid)?.members ?? [];
+    return members.some(({ ref }) => ref.sandboxId !== own.sandboxId && store.has(ref));
+  } catch (thrown) {
+    if (thrown instanceof RecordDamagedError) return false;
+    throw thrown;
+  }
 }

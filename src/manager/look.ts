@@ -40,8 +40,8 @@ export async function diffSandbox(
 ): Promise<DiffView> {
   const call = look(ref, "diff", "", options);
   const view = await withSandbox(guarded, call, () => guarded.raw.diff(ref, options));
-  const { sandboxId, base, changes, summary, skipped, drift, digest, isEmpty, unit, commits } =
-    view;
+  const { sandboxId, base, changes, summary, skipped, digest, isEmpty } = view;
+  const { drift, unit, commits, strayCommits } = view;
   const text: DiffView["text"] = (wanted) => withSandbox(guarded, call, () => view.text(wanted));
   const told = { sandboxId, base, changes, summary, skipped, digest, isEmpty, text };
   return {
@@ -49,6 +49,7 @@ export async function diffSandbox(
     ...(drift !== undefined && { drift }),
     ...(unit !== undefined && { unit }),
     ...(commits !== undefined && { commits }),
+    ...(strayCommits !== undefined && { strayCommits }),
   };
 }
 

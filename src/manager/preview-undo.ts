@@ -30,11 +30,15 @@ export async function previewLocked(guarded: Guarded, record: SandboxRecord): Pr
   return {
     possible: obstacle === null,
     isChecked: obstacle !== null || guarded.raw.checkUndo !== undefined,
-    obstacle: obstacle === null ? null : { code: obstacle.code, message: obstacle.message },
+    obstacle: obstacle === null ? null : toldObstacle(obstacle),
     changed,
     removed: added,
     restored: deleted,
   };
+}
+
+function toldObstacle({ code, message, hint }: SandboxError): UndoPreview["obstacle"] {
+  return { code, message, hint: hint ?? null };
 }
 
 /** What keeps the commit of a sandbox from being taken back; null when nothing is known to. */

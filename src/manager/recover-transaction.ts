@@ -1,25 +1,33 @@
-import type { IntentMember } from "../journal/transaction-record.ts";
+import type { OpenTransaction } from "../journal/open-transaction.ts";
+import type { Intent, IntentMember } from "../journal/transaction-record.ts";
 import { type Engine, guardedOf } from "./engine.ts";
 import { lockResources } from "./resource-locks.ts";
 import { TransactionRun } from "./transaction.ts";
 import { type Member, Members } from "./transaction-members.ts";
 
-/** How a transaction was found and left. */
-export type SettledOutcome = "committed" | "aborted" | "busy" | "gone";
+/** How a transaction was left. */
+export interface SettledTransaction {
+  readonly outcome: "committed" | "aborted";
+  /** What kept it from being cleared away; null when nothing did. */
+  readonly obstacle: unknown;
+}
 
 /**
  * Settles one transaction whose owner is dead: follows its decision, or decides that it is aborted. Idempotent, and
  * safe against being killed at any point. The caller holds the locks of its plans.
  * @throws SandboxError when a member cannot be settled now; everything stays for the next try.
  */
-export async function recoverTransaction(engine: Engine, ulid: string): Promise<SettledOutcome> {
+export async function recoverTransaction(
+  engine: Engine,
+  ulid: string,
+): Promise<SettledTransaction | "busy" | "gone"> {
   const opened = await engine.log.open(ulid);
   if (typeof opened === "string") return opened;
   await using transaction = opened;
   const intent = transaction.intent();
   if (intent === null) {
     await transaction.remove();
-    return "aborted";
+    return { outcome: "aborted", obstacle: null };
   }
   const { gid, kind, message } = intent;
   const members = await withStrategies(engine, intent.members);
@@ -35,6 +43,15 @@ export async function recoverTransaction(engine: Engine, ulid: string): Promise<
     engine,
     members.map(({ location }) => location),
   );
+  const outcome = await settle(run, transaction, intent);
+  return { outcome, obstacle: run.obstacle };
+}
+
+async function settle(
+  run: TransactionRun,
+  transaction: OpenTransaction,
+  intent: Intent,
+): Promise<SettledTransaction["outcome"]> {
   const done = transaction.outcome();
   if (done !== null) {
     await run.clear(done.outcome);
@@ -61,7 +78,7 @@ async function withStrategies(
   const found: Member[] = [];
   for (const member of members) {
     const { raw: strategy } = await guardedOf(engine, member.ref.strategyName);
-    found.push({ ...member, strategy });
+    found.push({ ...member, strategy, isGivenUp: !engine.store.has(member.ref) });
   }
   return found;
 }

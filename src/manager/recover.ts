@@ -10,7 +10,7 @@ import type { FileLock } from "../locks/file-lock.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import type { SandboxStatus } from "../model/status.ts";
 import { type Engine, guardedOf } from "./engine.ts";
-import { asRollbackError } from "./failures.ts";
+import { asRollbackError, rollbackError } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { findRecord } from "./known-record.ts";
 import { lockPlan } from "./plan-lock.ts";
@@ -102,14 +102,15 @@ async function settleTransaction(
   transaction: string,
 ): Promise<RecoveredTransaction[]> {
   try {
-    const outcome = await withPlansOf(engine, transaction, () =>
+    const settled = await withPlansOf(engine, transaction, () =>
       recoverTransaction(engine, transaction),
     );
-    if (outcome === "gone") return [];
-    if (outcome === "busy") return [{ transaction, outcome, error: null }];
+    if (settled === "gone") return [];
+    if (settled === "busy") return [{ transaction, outcome: settled, error: null }];
+    const { outcome, obstacle } = settled;
     // What could not be cleared away, although it is decided, is still there.
     if (engine.log.isRunning(transaction)) {
-      return [{ transaction, outcome: "failed", error: pending(transaction).toJSON() }];
+      return [{ transaction, outcome: "failed", error: pending(transaction, obstacle).toJSON() }];
     }
     engine.emit("transaction.recovered", { transaction, outcome });
     return [{ transaction, outcome, error: null }];
@@ -166,6 +167,12 @@ async function settle(engine: Engine, { ref }: SandboxRecord): Promise<Recovered
   }
 }
 
-function pending(transaction: string): SandboxError {
-  return asRollbackError(new Error(`the transaction ${transaction} could not be cleared away`));
+/** The error for a transaction that waits for the next recovery; its cause says what for. */
+function pending(transaction: string, obstacle: unknown): SandboxError {
+  const why = obstacle === null ? "" : `: ${describeThrown(obstacle)}`;
+  const message = `The transaction ${transaction} could not be cleared away${why}`;
+  return rollbackError("io", message, {
+    ...(obstacle !== null && { cause: obstacle }),
+    hint: "Remove the cause and run recover.",
+  });
 }

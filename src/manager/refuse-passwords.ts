@@ -10,6 +10,6 @@ export function refusePasswords(given: unknown): void {
   throw new SandboxCreationError(`A password stands in ${place}; nothing of it was stored`, {
     data: { stage: "arguments", residue: [] },
     operation: "create",
-    hint: "Name a configured connection, or let the strategy read the password from its own place.",
+    hint: "Put the URL of a database under connections in cofferdam.yaml and give its name there, or let the strategy read the password from its own place.",
   });
 }

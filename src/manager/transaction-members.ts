@@ -15,6 +15,8 @@ export interface Member extends IntentMember {
   readonly strategy: SandboxStrategy;
   /** Prepare only what has this digest. */
   readonly expect?: string;
+  /** Whether its sandbox was cleaned up by force while the transaction waited for others: nothing of it is left. */
+  readonly isGivenUp?: boolean;
 }
 
 /** What the members of one transaction are called with. */
@@ -146,8 +148,8 @@ export class Members {
   async undoEarly(unknown = false): Promise<readonly unknown[]> {
     const failures: unknown[] = [];
     for (let at = this.#members.length - 1; at >= 0; at -= 1) {
-      const { way } = this.#at(at);
-      if (way !== "early" || (!unknown && !this.#states.has(at))) continue;
+      const { way, isGivenUp = false } = this.#at(at);
+      if (isGivenUp || way !== "early" || (!unknown && !this.#states.has(at))) continue;
       try {
         await this.#undoOne(at);
       } catch (thrown) {
@@ -189,7 +191,7 @@ export class Members {
   /** The numbers of the members in the order in which they are applied: first those that cannot go back. */
   get applyOrder(): readonly number[] {
     const isLate = (at: number): boolean => this.#at(at).way === "late";
-    const all = [...this.#members.keys()];
+    const all = [...this.#members.keys()].filter((at) => this.#at(at).isGivenUp !== true);
     return [...all.filter(isLate), ...all.filter((at) => !isLate(at))];
   }
 
@@ -227,7 +229,8 @@ export class Members {
   async reverse(count = this.#members.length): Promise<void> {
     const failures: unknown[] = [];
     for (let at = this.#members.length - 1; at >= 0; at -= 1) {
-      const { strategy, ref, way } = this.#at(at);
+      const { strategy, ref, way, isGivenUp = false } = this.#at(at);
+      if (isGivenUp) continue;
       // Late ones have done nothing where anything is reversed, and deciding ones never are.
       if (way === "late" || way === "deciding") continue;
       // Early members took effect before the first of the others.
@@ -262,14 +265,14 @@ export class Members {
 
   async #each(method: "abandonPrepared" | "forget"): Promise<readonly unknown[]> {
     const failures: unknown[] = [];
-    for (const [at, { strategy, ref, way }] of this.#members.entries()) {
-      if (way === "early" || way === "late") continue;
+    for (const [at, { strategy, ref, way, isGivenUp = false }] of this.#members.entries()) {
+      if (isGivenUp || way === "early" || way === "late") continue;
       try {
         // What a deciding member keeps of a decision is not needed any more, whatever it was.
         if (way === "deciding") await strategy.forget?.(ref, this.#part(at));
         else await callOf(strategy, method)(ref, this.#part(at));
-      } catch (error) {
-        failures.push(error);
+      } catch (thrown) {
+        failures.push(thrown instanceof SandboxError ? thrown.inContext(ref) : thrown);
       }
     }
     return failures;
@@ -306,7 +309,7 @@ export class Members {
   get #deciding(): readonly (Member & { readonly at: number })[] {
     return this.#members
       .map((member, at) => ({ ...member, at }))
-      .filter(({ way }) => way === "deciding");
+      .filter(({ way, isGivenUp = false }) => way === "deciding" && !isGivenUp);
   }
 
   /** The strategy that decides for all of its group, called as the first of them. */

@@ -103,6 +103,7 @@ export class TransactionRun {
   readonly #members: Members;
   readonly #message: string | null;
   readonly #recordBy: RecordBy | undefined;
+  #obstacle: unknown = null;
 
   constructor(
     engine: Engine,
@@ -118,6 +119,11 @@ export class TransactionRun {
     this.#members = members;
     this.#message = message;
     this.#recordBy = recordBy;
+  }
+
+  /** What kept it from being finished or cleared away, although nothing was thrown; null when nothing did. */
+  get obstacle(): unknown {
+    return this.#obstacle;
   }
 
   /** The whole way, from the first prepare on. */
@@ -357,6 +363,7 @@ export class TransactionRun {
   }
 
   #pending(step: string, thrown: unknown): void {
+    this.#obstacle ??= thrown;
     const { ulid } = this.#context;
     const data = { transaction: ulid, step, reason: describeThrown(thrown) };
     this.#engine.emit("transaction.pending", data, "warning");

@@ -1,5 +1,6 @@
 import { PlanBusyError, describeThrown } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
+import { addToList } from "../model/add-to-list.ts";
 import type { CommitResult } from "../model/commit-result.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { idTime, isId } from "../platform/ids.ts";
@@ -94,7 +95,7 @@ function commitsWithUndoData(engine: Engine, records: readonly SandboxRecord[]):
     if (!lastResult.undoable.possible) continue;
     if (lastTransaction !== null && engine.log.isRunning(lastTransaction)) continue;
     const key = lastTransaction ?? ref.sandboxId;
-    groups.set(key, [...(groups.get(key) ?? []), record]);
+    addToList(groups, key, record);
   }
   const commits = [...groups.values()].map((members) => ({
     members,

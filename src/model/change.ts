@@ -44,6 +44,8 @@ export interface Change {
   readonly kind: ChangeKind;
   readonly before: EntryState | null;
   readonly after: EntryState | null;
+  /** How many equal rows of a table without a key are added or deleted; left out for one. */
+  readonly count?: number;
   /** On an added path: where the same entry was before. */
   readonly renamedFrom?: string;
   /** On a deleted path: where the same entry is now. */

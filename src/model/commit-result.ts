@@ -12,7 +12,7 @@ export interface CommitResult {
   readonly success: true;
   readonly sandboxId: string;
   readonly strategyName: string;
-  /** Paths relative to the resource, as text, sorted by bytes. */
+  /** Paths relative to the resource, as text, sorted by bytes; one of equal rows is there once for each of them. */
   readonly changed: readonly string[];
   readonly added: readonly string[];
   readonly deleted: readonly string[];

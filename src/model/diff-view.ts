@@ -28,6 +28,11 @@ export interface DiffView {
   readonly skipped: readonly SkippedEntry[];
   /** How many commits that are in the sandbox already are published with the changes; left out where there are none. */
   readonly commits?: number;
+  /**
+   * How many commits that are in the sandbox are not published, though their content is, because they do not descend from
+   * the one that it was made from; left out where there are none.
+   */
+  readonly strayCommits?: number;
   /** Only when asked for: what others changed in the real resource meanwhile. */
   readonly drift?: readonly DriftEntry[];
   /** SHA-256 over all changes, times left out: equal digests mean equal commits. */

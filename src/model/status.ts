@@ -1,3 +1,5 @@
+import { addToList } from "./add-to-list.ts";
+
 /** Every status a sandbox can have. They are the same upper-case strings in the library, on disk and on the command line. */
 export const SANDBOX_STATUSES = [
   "PENDING",
@@ -131,7 +133,7 @@ export function renderStateDiagram(): string {
   const labels = new Map<string, string[]>();
   for (const { from, to, by } of TRANSITIONS) {
     const key = `${from} --> ${to}`;
-    labels.set(key, [...(labels.get(key) ?? []), by]);
+    addToList(labels, key, by);
   }
   const lines = [...labels].map(([arrow, by]) => `  ${arrow}: ${by.join(" / ")}`);
   return ["stateDiagram-v2", "  [*] --> PENDING", ...lines, "  CLEANED_UP --> [*]"].join("\n");

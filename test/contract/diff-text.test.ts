@@ -143,6 +143,28 @@ describe("what is said of a change that is not about lines", () => {
     ]);
     expect(await linesOf({ renamedTo: "new" })).toEqual(["renamed to new"]);
   });
+
+  it("lets no name, target or note make lines of its own or control a terminal", async () => {
+    const evil = "n\n+++ b\n@@ -1 +1 @@\u001b[31m\u009b2J\u202e";
+    const shown = String.raw`n\n+++ b\n@@ -1 +1 @@\033[31m\302\2332J\342\200\256`;
+    expect(await linesOf({ renamedFrom: evil, renamedTo: evil, notes: [evil] })).toEqual([
+      `renamed from "${shown}"`,
+      `renamed to "${shown}"`,
+      `note: ${shown}`,
+    ]);
+    const link = side({ type: "symlink", mode: 0o777, target: evil });
+    expect(await linesOf({ kind: "added", before: null, after: link })).toEqual([
+      `new symlink mode 0777 -> "${shown}"`,
+    ]);
+    const before = side({ type: "symlink", target: evil });
+    const after = { ...before, target: 'say "it"' };
+    expect(await linesOf({ kind: "linkChanged", before, after })).toEqual([
+      `old link "${shown}"`,
+      String.raw`new link "say \"it\""`,
+    ]);
+    const [head] = (await textOf({ path: evil })).split("\n");
+    expect(head).toBe(`diff --coffer "a/${shown}" "b/${shown}"`);
+  });
 });
 
 describe("content in another encoding", () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Sandbox, SandboxStatus } from "../../src/index.ts";
@@ -218,7 +218,9 @@ it("leaves work alone whose owner is alive (R224)", async () => {
     ref: sandbox.ref,
     calls: [["commit"]],
   });
-  await until(() => existsSync(join(site.data, "made/new")));
+  // The rights of a copied file are the last of it.
+  const made = join(site.data, "made/new");
+  await until(() => (lstatSync(made, { throwIfNoEntry: false })?.mode ?? 0) % 0o1000 === 0o644);
   const before = [takeOracle(site.data), listing(stateDirectory)];
   const patient = await reopenSite(site);
   expect(patient.coffer.opening.recovery).toMatchObject({
@@ -284,4 +286,18 @@ it("waits for a strategy that is not registered yet, and harms nothing", async (
   expect([takeOracle(site.data), listing(site.stateDirectory)]).toEqual(before);
   await reopenSite(site);
   expect(await site.coffer.status(sandbox.ref)).toBe("COMMITTED");
+});
+
+it("lets go of a sandbox by force whose transaction has a damaged record (R159, R221)", async () => {
+  const { site, sandbox } = await crash(
+    one("two-phase", "commit", "prepare", HALF, "ACTIVE", "old"),
+  );
+  const file = run("find", join(site.stateDirectory, "tx"), "-name", "intent.json").trim();
+  writeFileSync(file, "garbage");
+  const { coffer } = await reopenSite(site);
+  const left = coffer.sandbox(sandbox.ref);
+  await left.cleanup({ force: true });
+  expect(await coffer.list()).toEqual([]);
+  expect(run("find", join(site.stateDirectory, "tx"), "-name", "intent.json")).toBe("");
+  expect((await coffer.recover()).complete).toBe(true);
 });

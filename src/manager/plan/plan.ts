@@ -10,6 +10,7 @@ import type {
 import type { PathInput } from "../../model/byte-path.ts";
 import type { CommitReport } from "../../model/commit-report.ts";
 import type { DiffView } from "../../model/diff-view.ts";
+import type { SandboxStatus } from "../../model/status.ts";
 import { Sandbox } from "../bound-sandbox.ts";
 import { type SandboxDescription, describeRecord } from "../describe-sandbox.ts";
 import { type Engine, guardedOf, timestamp } from "../engine.ts";
@@ -119,7 +120,10 @@ export class Plan {
     return measurePlan(this.#engine, this.id);
   }
 
-  /** What a commit would do, of all sandboxes at one moment. Changes nothing. */
+  /**
+   * What a commit would do, of all sandboxes at one moment. Changes nothing.
+   * @throws SandboxStateError (`SANDBOX_STATE`) while one of them is interrupted or `ERRORED`: nobody can tell then.
+   */
   async diff(options?: DiffOptions): Promise<PlanDiff> {
     const views =
       (await withWholePlan(this.#engine, this.id, options?.signal, () => this.#views(options))) ??
@@ -226,12 +230,15 @@ export class Plan {
   async #views(options: DiffOptions | undefined): Promise<Map<string, DiffView>> {
     const views = new Map<string, DiffView>();
     for (const { ref, status } of this.#engine.store.list(this.id)) {
-      if (status !== "CREATED" && status !== "ACTIVE") continue;
+      if (HAS_NOTHING.has(status)) continue;
       views.set(ref.resourceId, await new Sandbox(this.#engine, ref).diff(options));
     }
     return views;
   }
 }
+
+/** What is in these statuses has nothing for a commit to publish. */
+const HAS_NOTHING: ReadonlySet<SandboxStatus> = new Set(["COMMITTED", "ROLLED_BACK", "CLEANED_UP"]);
 
 /** A short id for a resource that was given by its path alone: its last name, unless another resource has that. */
 export function idForPath(path: string, taken: ReadonlySet<string>): string {

@@ -91,6 +91,7 @@ class Comparison {
     this.#base.close();
     const changes = this.#links.apply(this.#changes, (path) => this.#source(path));
     changes.sort((a, b) => compareText(a.path, b.path));
+    this.#skipped.sort((a, b) => compareText(a.path, b.path));
     return { changes, skipped: this.#skipped };
   }
 

@@ -1,3 +1,4 @@
+import { addToList } from "../../model/add-to-list.ts";
 import { type RelativePath, ROOT, joinPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { MODE } from "../../platform/native/index.ts";
 import type { TreeEntry } from "../tree-entry.ts";
@@ -44,7 +45,7 @@ class Replacement {
     for (const [path, entry] of base) {
       if (entry === null || path === ROOT || old.find(path) >= 0) continue;
       const folder = parentOf(path);
-      this.#added.set(folder, [...(this.#added.get(folder) ?? []), nameOf(path)]);
+      addToList(this.#added, folder, nameOf(path));
     }
   }
 

@@ -1,3 +1,4 @@
+import { addToList } from "../../model/add-to-list.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import type { ReadChange } from "./read-change.ts";
 
@@ -32,7 +33,7 @@ export function findRenames(
   const bySize = new Map<number, ReadChange[]>();
   for (const change of removed.values()) {
     if (change.before?.type !== "file" || change.before.size === 0) continue;
-    bySize.set(change.before.size, [...(bySize.get(change.before.size) ?? []), change]);
+    addToList(bySize, change.before.size, change);
   }
   for (const change of added) {
     if (ends.has(change.path) || change.after?.type !== "file") continue;
