@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { bindAt } from "./copies.ts";
+import { keptPlace } from "./endangered-worktrees.ts";
+import type { MoveRequest } from "./move-request.ts";
 import type { MovedRepository } from "./moved-repository.ts";
-import type { ShownSandbox } from "./shown-sandbox.ts";
+import type { ShownElsewhere } from "./hidden-places.ts";
+import { isHiddenBy } from "./shown-sandbox.ts";
 import { type SeenWorktree, seenWorktree } from "./submodule-links.ts";
 import type { LinkedWorktree } from "./worktree.ts";
 
 /** What is known of the repositories of a view. */
-export interface RepositoriesRequest {
-  /** The private folder of the run. */
-  readonly folder: string;
-  readonly sandboxes: readonly ShownSandbox[];
+export interface RepositoriesRequest extends MoveRequest {
   /** What the repositories of worktrees need, because they are seen at another place than they lie. */
   readonly moved: ReadonlyMap<LinkedWorktree, MovedRepository>;
 }
@@ -22,6 +22,9 @@ interface HiddenRepository {
   readonly alternates: string | null;
   /** A folder of settings, and where the command sees it. */
   readonly settings: { readonly folder: string; readonly at: string } | null;
+  readonly shown: readonly ShownElsewhere[];
+  /** Texts over files of the repository, at every place where a command can change it. */
+  readonly kept: readonly { readonly file: string; readonly text: string; readonly from: string }[];
 }
 
 /**
@@ -35,7 +38,7 @@ export class Repositories {
   /** Where they and their worktrees lie and are seen. */
   readonly worktrees: readonly SeenWorktree[];
 
-  constructor({ sandboxes, folder, moved }: RepositoriesRequest, shownIn: string) {
+  constructor({ sandboxes, folder, moved, outside }: RepositoriesRequest, shownIn: string) {
     this.#folder = shownIn;
     this.#texts = folder;
     const found = sandboxes.flatMap((sandbox, index) => {
@@ -46,15 +49,29 @@ export class Repositories {
     this.worktrees = found.map((one) => seenWorktree(one, one.worktree, one.at));
     this.#hidden = found.map(({ location, worktree, at, index }) => {
       const text = `gitdir: ${at}/worktrees/${worktree.name}\n`;
-      const { alternates = null, settings = null } = moved.get(worktree) ?? {};
+      const { repository } = worktree;
+      const {
+        alternates = null,
+        settings = null,
+        shown = [],
+        endangered = [],
+      } = moved.get(worktree) ?? {};
+      const isReal = outside === "allow" && !isHiddenBy(sandboxes, repository);
       return {
         git: join(location, ".git"),
-        repository: worktree.repository,
+        repository,
         at,
         text,
         alternates,
         settings:
           settings === null ? null : { folder: settings, at: this.#place("settings", index) },
+        shown: shown.filter(({ folder: from, at: to }) => from !== to),
+        kept: (isReal ? [at, repository] : [at]).flatMap((place, copy) =>
+          endangered.map((name, number) => {
+            const from = this.#text(`worktree-${copy}-${number}`, index);
+            return { ...keptPlace(place, name), from };
+          }),
+        ),
       };
     });
   }
@@ -75,13 +92,15 @@ export class Repositories {
 
   /** Steps that show the repositories, while their own places still do. */
   show(within: (path: string) => string): string[][] {
-    return this.#hidden.flatMap(({ repository, at, alternates, settings }, index) => {
+    return this.#hidden.flatMap(({ repository, at, alternates, settings, shown, kept }, index) => {
       const list = within(join(at, "objects", "info", "alternates"));
       const isElsewhere = settings !== null && settings.at !== settings.folder;
       return [
         ...bindAt(repository, within(at)),
         ...(alternates === null ? [] : [["bind", this.#text("alternates", index), list]]),
         ...(isElsewhere ? bindAt(settings.folder, within(settings.at)) : []),
+        ...shown.flatMap(({ folder: from, at: to }) => showAt(from, within(to))),
+        ...kept.map(({ from, file }) => ["bind", from, within(file)]),
       ];
     });
   }
@@ -92,9 +111,10 @@ export class Repositories {
   }
 
   files(): Map<string, string> {
-    const texts = this.#hidden.flatMap(({ text, alternates }, index) => [
+    const texts = this.#hidden.flatMap(({ text, alternates, kept }, index) => [
       [this.#text("git", index), text] as const,
       ...(alternates === null ? [] : [[this.#text("alternates", index), alternates] as const]),
+      ...kept.map((one) => [one.from, one.text] as const),
     ]);
     return new Map(texts);
   }
@@ -106,4 +126,12 @@ export class Repositories {
   #text(name: string, index: number): string {
     return join(this.#texts, `${name}-${index}.txt`);
   }
+}
+
+/** Steps that show a folder at a place which is not there yet, read only. */
+function showAt(folder: string, target: string): string[][] {
+  return [
+    ["folder", target],
+    ["still", folder, target, ""],
+  ];
 }

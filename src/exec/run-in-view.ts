@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
+import { withGitSettings } from "./git-settings.ts";
 import { inspectForView } from "./machine.ts";
-import { movedRepositories, withGitSettings } from "./moved-repository.ts";
+import { movedRepositories } from "./moved-repository.ts";
 import { type Outside, type OutsideReport, listOutside } from "./outside.ts";
 import { type Command, type CommandEnd, nowhere, runEnclosed, runPlainly } from "./run-command.ts";
 import type { ShownFolder, ShownSandbox } from "./shown-sandbox.ts";
@@ -42,8 +43,7 @@ export interface ViewEnd extends CommandEnd {
  */
 export async function runInView(command: Command, options: ViewOptions): Promise<ViewEnd> {
   const { descriptor, network, outside } = options;
-  const { sandboxes, folder } = options;
-  const moved = await movedRepositories(sandboxes, folder, command.env);
+  const moved = await movedRepositories(options, command.env);
   const request = { ...options, moved, ...inspectForView() };
   const view = planView(request);
   const env = withGitSettings(command.env, view.settings);

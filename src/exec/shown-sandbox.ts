@@ -28,3 +28,8 @@ export interface ShownCopy {
   readonly location: string;
   readonly copy: string;
 }
+
+/** Whether one of the sandboxes is shown around a path, or at it. */
+export function isHiddenBy(sandboxes: readonly ShownSandbox[], path: string): boolean {
+  return sandboxes.some(({ location }) => path === location || path.startsWith(`${location}/`));
+}

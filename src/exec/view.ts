@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Copies } from "./copies.ts";
 import { type Step, bindsAtOnce, mountsAtOnce } from "./mounts-at-once.ts";
-import type { Outside, ThrowAwayLayer } from "./outside.ts";
+import type { ThrowAwayLayer } from "./outside.ts";
 import { Repositories, type RepositoriesRequest } from "./repositories.ts";
 import type { SeenWorktree } from "./submodule-links.ts";
 
@@ -16,11 +16,6 @@ export interface RealMount {
 
 /** What a view is made of. */
 export interface ViewRequest extends RepositoriesRequest {
-  /** The state directory, which the command does not see. */
-  readonly state: string;
-  /** Further folders that it does not see. */
-  readonly masked: readonly string[];
-  readonly outside: Outside;
   readonly isRoot: boolean;
   readonly network: boolean;
   readonly home: string | null;

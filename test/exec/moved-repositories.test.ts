@@ -80,6 +80,66 @@ it("objects and settings that a repository names by relative paths are found by 
   }
 });
 
+it.each(["discard", "read-only", "allow"] as const)(
+  "settings that name places in the repository, or that its worktree hides, hold for a command, outside: %s",
+  async (outside) => {
+    const { project, plan, run } =
+      await openRepository(`echo /hid/ >> .gitignore; git add .gitignore
+      git commit -qm ignore; mkdir hid .git/hooked; ln -s "$PWD" ../way
+      git config include.path "$PWD/.git/extra"; git config -f .git/extra user.email own@t.invalid
+      git config -f .git/extra --add include.path ~/visible; git config -f ~/visible alias.more '!echo more'
+      git config -f .git/extra core.excludesFile "$PWD/hid/exclude"; echo '*.secret' > hid/exclude
+      git config core.hooksPath "$PWD/.git/hooked"; git config core.attributesFile ~/way/.git/attributes
+      printf '#!/bin/sh\necho guarded >&2\n' > .git/hooked/pre-commit; chmod +x .git/hooked/*
+      echo '* ours' > .git/attributes; git config commit.template "$PWD/.git/template"; echo t > .git/template`);
+    const ran = await run(
+      `echo x > a.txt; echo x > b.secret; git add -A; git commit -qm inside; git more; git status --short
+       git check-attr ours a.txt; cat "$(git config commit.template)"; git log -1 --format=%ae`,
+      { outside },
+    );
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      stdout: "more\na.txt: ours: set\nt\nown@t.invalid\n",
+      stderr: "guarded\n",
+    });
+    // What a command says itself counts, and another repository has none of it.
+    const env = {
+      ...process.env,
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "user.email",
+      GIT_CONFIG_VALUE_0: "env@t.invalid",
+    };
+    const { stdout } = await run(
+      `git config user.email; git -c core.hooksPath=/none commit -q --allow-empty -m unguarded
+       other=$(mktemp -d); cd "$other"; git init -q; git config --get-regexp '^core.(hooks|excl)'; rm -r "$other"`,
+      { outside, env },
+    );
+    expect(stdout).toBe("env@t.invalid\n");
+    await plan.commit();
+    expect(inFolder(project, "git show --format=%s --name-only HEAD~; git fsck")).toBe(
+      "inside\n\na.txt\n",
+    );
+  },
+);
+
+it("objects that a repository has in a folder which its worktree hides are found by a command, which cannot change them", async () => {
+  for (const outside of ["discard", "allow"] as const) {
+    const { project, plan, run } = await openRepository(
+      `echo /cache/ >> .gitignore; git add -A; git commit -qm more; git clone -q --bare . cache/base; git -C cache/base repack -qad
+       echo "$PWD/cache/base/objects" > .git/objects/info/alternates; git repack -qadl`,
+    );
+    const ran = await run(
+      `git log --format=%s; echo x > a.txt; git commit -qam inside
+       echo x > "$(tail -1 "$(git rev-parse --git-path objects/info/alternates)")/made"; ls cache`,
+      { outside },
+    );
+    expect(ran.stdout).toBe("more\nfirst\n");
+    await plan.commit();
+    const look = "git log -1 --format=%s; git fsck; ls cache/base/objects | grep made || true";
+    expect(inFolder(project, look)).toBe("inside\n");
+  }
+});
+
 function inFolder(cwd: string, script: string): string {
   const stdio = ["ignore", "pipe", "ignore"] as const;
   return execFileSync("sh", ["-ec", script], { cwd, encoding: "utf8", stdio: [...stdio] });

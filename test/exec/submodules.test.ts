@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { Plan } from "../../src/index.ts";
 import { tempFolder } from "../support/temp.ts";
 import { type ExecSite, openExecSite } from "./site.ts";
 
@@ -45,7 +46,7 @@ it("submodules that were filled in the worktree work for a command, which can go
   const ran = await run(`${STATES}; ${FILL}; cat */deep/inner/l; cd a*lib*; echo edit >> l`);
   expect(ran).toMatchObject({ exitCode: 0, stdout: "      2  \ninner\n" });
   expect(inFolder(worktree, "git status --short")).toBe(' m "a \\"lib; #1"\n');
-  await expect(plan.diff()).rejects.toMatchObject({ data: { reason: "submodule" } });
+  await expectRefused(plan);
 });
 
 it("links that a command puts in the place of a submodule, or of its repository, are not followed", async () => {
@@ -55,7 +56,7 @@ it("links that a command puts in the place of a submodule, or of its repository,
   await run(`${FILL}; modules=$(git rev-parse --git-dir)/modules; cd a*lib*
     rm -rf "$modules/odd name/modules/deep/inner"; ln -s '${other}/.git' "$modules/odd name/modules/deep/inner"`);
   expect(inFolder(other, "git config -f .git/config core.worktree")).toBe("/keep\n");
-  await expect(plan.diff()).rejects.toMatchObject({ data: { reason: "submodule" } });
+  await expectRefused(plan);
   inFolder(
     worktree,
     `sed 's|^gitdir: .*/worktrees|gitdir: x/worktrees|' a*lib*/.git > '${other}/linked/.git'
@@ -71,10 +72,20 @@ it("a repository of a submodule with settings that git cannot read is left as it
     `${FILL}; echo '[broken' > "$(git rev-parse --git-dir)/modules/odd name/config"`,
   );
   expect(ran.exitCode).toBe(0);
-  await expect(plan.diff()).rejects.toMatchObject({ data: { reason: "submodule" } });
+  await expectRefused(plan);
   inFolder(worktree, "rm -rf a*lib*; mkdir 'a \"lib; #1'");
   expect((await plan.diff()).resources["code"]?.changes).toEqual([]);
 });
+
+/** A look tells the submodule by its path, and a commit refuses it. */
+async function expectRefused(plan: Plan): Promise<void> {
+  expect((await plan.diff()).resources["code"]?.changes).toMatchObject([
+    { path: 'a "lib; #1', notes: [expect.any(String), expect.stringContaining("refuses")] },
+  ]);
+  await expect(plan.sandbox("code").commit()).rejects.toMatchObject({
+    data: { reason: "submodule" },
+  });
+}
 
 function inFolder(cwd: string, script: string): string {
   return execFileSync("sh", ["-ec", script], { cwd, encoding: "utf8" });

@@ -21,6 +21,8 @@ import { tempFolder } from "../support/temp.ts";
 
 const QUIET = { stdio: ["ignore", "ignore", "ignore"] } as const;
 const STEP_MS = 20;
+/** Where the place of a worktree inside the second resource is kept. */
+const INNER = "/run/cofferdam/git-1/worktrees/inner/gitdir";
 
 /** A folder with some resources, one of which runs the commands of its plan in surroundings. */
 class Bench {
@@ -98,7 +100,8 @@ test("the strategy is told the command, the network, and every folder of the pla
     [
       "-euc",
       `mkdir other git; cd git; git init -qb main; git config user.name T
-       git config user.email t@example.invalid; echo 1 > page; git add -A; git commit -qm first`,
+       git config user.email t@example.invalid; echo 1 > page; git add -A; git commit -qm first
+       git worktree add -q inner`,
     ],
     { cwd: bench.folder },
   );
@@ -119,10 +122,12 @@ test("the strategy is told the command, the network, and every folder of the pla
     network: false,
   });
   expect(request.folders.map(({ location }) => location).toSorted()).toEqual(
-    ["/run/cofferdam/git-1", git, join(git, ".git"), other, bench.real].toSorted(),
+    ["/run/cofferdam/git-1", INNER, git, join(git, ".git"), other, bench.real].toSorted(),
   );
-  const repository = request.folders.find(({ location }) => location.startsWith("/run/"));
+  const [repository, inner] = request.folders.filter(({ location }) => location.startsWith("/run"));
   expect(repository?.workspace).toBe(join(git, ".git"));
+  // Else git would take the worktree for gone, which the surroundings do not have.
+  expect(inner?.location).toBe(INNER);
   await plan.cleanup();
 });
 
