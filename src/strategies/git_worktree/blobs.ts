@@ -43,27 +43,58 @@ export class Blobs {
     return this.#read(files);
   }
 
+  /** Visits the contents of objects as the repository stores them, by id. */
+  async visitStored(
+    oids: readonly string[],
+    visit: (oid: string, content: Buffer) => void,
+  ): Promise<void> {
+    await inParts(oids, async (part) => {
+      const contents = await this.#ask(part, []);
+      part.forEach((oid, at) => visit(oid, contents[at] ?? Buffer.alloc(0)));
+    });
+  }
+
   async #visit(
     entries: readonly PlacedEntry[],
     visit: (path: RelativePath, content: Buffer) => void,
   ): Promise<void> {
-    for (let start = 0; start < entries.length; start += OBJECTS_PER_CALL) {
-      const part = entries.slice(start, start + OBJECTS_PER_CALL);
+    await inParts(entries, async (part) => {
       const contents = await this.#read(part);
       part.forEach(({ path }, at) => visit(path, contents[at] ?? Buffer.alloc(0)));
-    }
+    });
   }
 
   /** Reads either files or links: only files are converted, by the attributes of their paths. */
-  async #read(entries: readonly PlacedEntry[]): Promise<Buffer[]> {
-    // git tells the size before the conversion, so a name that is in no content says where each one ends.
-    const end = `end-${randomUUID()}`;
-    const isFile = entries[0]?.mode !== LINK;
-    const asked = entries.flatMap(({ oid, path }) => [isFile ? `${oid} ${path}` : oid, end]);
-    const args = ["cat-file", "--batch", "-z", ...(isFile ? ["--filters"] : [])];
-    const output = await this.#git.run(args, { ...this.#call, input: joinZero(asked) });
-    return cutBatch(output, entries.length, `\n${end} missing\n`);
+  #read(entries: readonly PlacedEntry[]): Promise<Buffer[]> {
+    if (entries[0]?.mode === LINK)
+      return this.#ask(
+        entries.map(({ oid }) => oid),
+        [],
+      );
+    return this.#ask(
+      entries.map(({ oid, path }) => `${oid} ${path}`),
+      ["--filters"],
+    );
   }
+
+  async #ask(objects: readonly string[], how: readonly string[]): Promise<Buffer[]> {
+    // git tells the size before a conversion, so a name that is in no content says where each one ends.
+    const end = `end-${randomUUID()}`;
+    const input = joinZero(objects.flatMap((object) => [object, end]));
+    const output = await this.#git.run(["cat-file", "--batch", "-z", ...how], {
+      ...this.#call,
+      input,
+    });
+    return cutBatch(output, objects.length, `\n${end} missing\n`);
+  }
+}
+
+async function inParts<T>(
+  all: readonly T[],
+  work: (part: readonly T[]) => Promise<void>,
+): Promise<void> {
+  for (let start = 0; start < all.length; start += OBJECTS_PER_CALL)
+    await work(all.slice(start, start + OBJECTS_PER_CALL));
 }
 
 /** Takes the answer of `cat-file --batch` apart: a line `<id> <type> <size>`, the content, and the end. */

@@ -1,8 +1,10 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { SandboxError } from "../../errors/index.ts";
 import { refuseCommit } from "./failures.ts";
-import { type Git, describeGit } from "./git.ts";
+import { type Git, GitError, describeGit } from "./git.ts";
 import type { Site } from "./site.ts";
+
+const MOST_LINES = 3;
 
 /** One run of the hooks of a commit. */
 export interface HookRun {
@@ -55,6 +57,13 @@ async function runHook(
     });
   } catch (cause) {
     if (cause instanceof SandboxError) throw cause;
-    throw refuseCommit("hook", `The hook ${hook} refused: ${describeGit(cause)}`, { cause });
+    throw refuseCommit("hook", `The hook ${hook} refused: ${lastWords(cause)}`, { cause });
   }
+}
+
+/** What a hook said last, which is why it refused; before that it may have told what it was about to do. */
+function lastWords(cause: unknown): string {
+  const said = cause instanceof GitError ? cause.detail.split("\n") : [];
+  const words = said.map((line) => line.trim()).filter((line) => line !== "");
+  return words.length === 0 ? describeGit(cause) : words.slice(-MOST_LINES).join("; ");
 }

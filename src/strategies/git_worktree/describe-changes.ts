@@ -1,12 +1,14 @@
 import { setImmediate } from "node:timers/promises";
+import { addToList } from "../../model/add-to-list.ts";
 import { type BytePath, displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { Change, ChangeKind, EntryState } from "../../model/change.ts";
 import { compareText } from "../../model/compare-text.ts";
 import { readBeneath, statBeneath } from "../../tree/beneath.ts";
 import { hashFile } from "../../tree/content.ts";
 import { publicPath } from "../../tree/public-path.ts";
-import { type GitEntry, LINK, type RawChange, SUBMODULE } from "./git-output.ts";
 import type { Blobs } from "./blobs.ts";
+import { type GitEntry, LINK, type RawChange, SUBMODULE } from "./git-output.ts";
+import type { Hindrance, Hindrances } from "./hindrances.ts";
 
 const CHANGES_PER_TURN = 100;
 const SHOWN_DIGITS = 12;
@@ -17,12 +19,25 @@ export interface Owner {
   readonly gid: number;
 }
 
+/** What describing needs besides the changes. */
+export interface DescribeOptions {
+  readonly blobs: Blobs;
+  readonly owner: Owner;
+  /** What a commit refuses. */
+  readonly hindrances: Hindrances;
+}
+
+const HINDRANCE_NOTES: Readonly<Record<Hindrance, string>> = {
+  unresolved: "conflict that is not resolved yet: a commit refuses it",
+  inside: "another repository with edits inside: a commit refuses it",
+  repository: "another repository: a commit refuses it",
+};
+
 /** The changes in their public form: modes as git knows them, content as it is in the files. */
 export async function describeRaw(
   worktree: BytePath,
   changes: readonly RawChange[],
-  blobs: Blobs,
-  owner: Owner,
+  { blobs, owner, hindrances }: DescribeOptions,
 ): Promise<Change[]> {
   const old = changes.flatMap(({ path, before }) => (before === null ? [] : [{ path, ...before }]));
   const contents = await blobs.describe(old);
@@ -42,7 +57,12 @@ export async function describeRaw(
       },
       after: after && afterState(worktree, path, after, owner),
     };
-    const notes = [...submoduleNotes(before, after), ...storedNotes(sides)];
+    const hindrance = hindrances.get(path);
+    const notes = [
+      ...submoduleNotes(before, after),
+      ...(before?.oid === after?.oid ? [] : storedNotes(sides)),
+      ...(hindrance === undefined ? [] : [HINDRANCE_NOTES[hindrance]]),
+    ];
     described.push({
       ...publicPath(path),
       ...sides,
@@ -56,15 +76,15 @@ export async function describeRaw(
 
 /** A submodule has no content but the commit that it is at. */
 function folderFacts({ mode, oid }: GitEntry): Pick<EntryState, "size" | "hash" | "target"> {
-  return { size: 0, hash: mode === SUBMODULE ? oid : null, target: null };
+  return { size: 0, hash: mode === SUBMODULE && oid !== "" ? oid : null, target: null };
 }
 
 /** What a reader cannot see from a folder: that it is a submodule, and at which commit. */
 function submoduleNotes(before: GitEntry | null, after: GitEntry | null): string[] {
   const commits = [before, after].flatMap((side) =>
-    side?.mode === SUBMODULE ? [side.oid.slice(0, SHOWN_DIGITS)] : [],
+    side?.mode === SUBMODULE && side.oid !== "" ? [side.oid.slice(0, SHOWN_DIGITS)] : [],
   );
-  return commits.length === 0 ? [] : [`submodule, commit ${commits.join(" to ")}`];
+  return commits.length === 0 ? [] : [`submodule, commit ${[...new Set(commits)].join(" to ")}`];
 }
 
 /** A file may be the same in every checkout while git keeps it in another form, as after `git add --renormalize`. */
@@ -78,7 +98,7 @@ export function kindOf(before: GitEntry | null, after: GitEntry | null): ChangeK
   if (before === null) return "added";
   if (after === null) return "deleted";
   if (before.mode.slice(0, 2) !== after.mode.slice(0, 2)) return "typeChanged";
-  if (before.oid === after.oid) return "modeChanged";
+  if (before.oid === after.oid) return before.mode === after.mode ? "modified" : "modeChanged";
   return after.mode === LINK ? "linkChanged" : "modified";
 }
 
@@ -128,7 +148,7 @@ function findRenames(changes: readonly RawChange[]): {
   const removed = new Map<string, BytePath[]>();
   for (const { path, before, after } of changes) {
     if (before === null || after !== null) continue;
-    removed.set(before.oid, [...(removed.get(before.oid) ?? []), path]);
+    addToList(removed, before.oid, path);
   }
   const from = new Map<BytePath, BytePath>();
   const to = new Map<BytePath, BytePath>();

@@ -8,7 +8,7 @@ import { type RelativePath, displayPath } from "../../model/byte-path.ts";
 import type { ConflictReason } from "../../model/conflict.ts";
 import { publicPath } from "../../tree/public-path.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
-import type { Rename } from "./renames.ts";
+import { type Rename, areRenamedTwice } from "./renames.ts";
 
 const MOST_NAMED = 3;
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
@@ -34,7 +34,7 @@ export class MergeConflictError extends SandboxConflictError {
   readonly renames: readonly Rename[];
 
   constructor(conflicts: readonly PathConflict[], renames: readonly Rename[]) {
-    super(...conflictText(conflicts, "merge"));
+    super(...conflictText(conflicts, "merge", renames));
     this.renames = renames;
   }
 }
@@ -42,10 +42,11 @@ export class MergeConflictError extends SandboxConflictError {
 function conflictText(
   conflicts: readonly PathConflict[],
   what: "merge" | "checkout",
+  renames: readonly Rename[] = [],
 ): ConstructorParameters<typeof SandboxConflictError> {
   const names = conflicts.map(({ path }) => displayPath(path));
   const messages = {
-    merge: describeMerge(conflicts.map(({ reason }) => reason)),
+    merge: describeMerge(conflicts, renames),
     checkout: "Edits in the checkout stand in the way",
     locked: "Another git is at work in the repository",
   };
@@ -72,9 +73,14 @@ function conflictText(
   return [message, { operation: "commit", hint: hints[told], data }];
 }
 
-/** What the branch did that cannot be merged with the sandbox, by the reasons of its conflicts. */
-export function describeMerge(reasons: readonly string[]): string {
-  const [reason, another] = new Set(reasons);
+/** What the branch did that cannot be merged with the sandbox. */
+export function describeMerge(
+  conflicts: readonly { readonly path: RelativePath; readonly reason: string }[],
+  renames: readonly Rename[],
+): string {
+  const paths = conflicts.map(({ path }) => path);
+  if (areRenamedTwice(paths, renames)) return "The branch renamed what the sandbox renamed";
+  const [reason, another] = new Set(conflicts.map((conflict) => conflict.reason));
   if (another !== undefined) return "The branch changed the same files";
   if (reason === "missing") return "The branch deleted what the sandbox changed";
   if (reason === "changed") return "The branch changed what the sandbox deleted";
@@ -104,19 +110,23 @@ export function repositoryGone(repository: string, worktree: string): SandboxPat
   });
 }
 
-/** Refuses a commit for a reason that is no path; nothing was published. */
+/** Refuses a commit, or a checkpoint, for a reason that is no path; nothing was published. */
 export function refuseCommit(
   reason: string,
   message: string,
   details: {
+    /** What was tried; a commit unless told. */
+    readonly operation?: "commit" | "checkpoint";
     readonly hint?: string;
     readonly cause?: unknown;
     readonly path?: RelativePath;
     readonly paths?: readonly string[];
   } = {},
 ): SandboxCommitError {
-  return new SandboxCommitError(`${message}; nothing was published`, {
-    operation: "commit",
+  const { operation = "commit" } = details;
+  const rest = operation === "commit" ? "nothing was published" : "nothing was changed";
+  return new SandboxCommitError(`${message}; ${rest}`, {
+    operation,
     hint: details.hint,
     data: {
       ...UNTOUCHED,
@@ -140,12 +150,12 @@ export function requireMessage(message: string | undefined): void {
 export function refuseUndo(
   place: OpenPlace,
   message: string,
-  paths: readonly string[],
+  { paths, hint }: { readonly paths: readonly string[]; readonly hint?: string },
 ): SandboxRollbackError {
   return new SandboxRollbackError(`${message}; nothing was undone`, {
     operation: "rollback",
     sandboxId: place.ref.sandboxId,
-    hint: "Take that back first, or revert the commit with git.",
+    hint: hint ?? "Take that back first, or revert the commit with git.",
     data: {
       reason: "foreignEdits",
       originalRestored: false,

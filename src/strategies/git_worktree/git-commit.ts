@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions, PublishPolicy, TransactionPart } from "../../contract/strategy.ts";
-import { SandboxCommitError, SandboxConflictError } from "../../errors/index.ts";
+import { SandboxCommitError, SandboxConflictError, describeThrown } from "../../errors/index.ts";
 import { type RelativePath, displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import type { Json } from "../../model/sandbox-ref.ts";
@@ -16,7 +16,7 @@ import {
 import { runTask } from "../../tree/threads/pool.ts";
 import type { OpenPlace } from "../../tree/workspace.ts";
 import { readBase } from "./base-record.ts";
-import { refuseReplay, requireTip, verifyAfter, verifyBefore } from "./checks.ts";
+import { refuseReplay, requireTip, verifyBefore } from "./checks.ts";
 import {
   type GitRecord,
   asJson,
@@ -26,10 +26,10 @@ import {
   recordOfPart,
   stageOf,
 } from "./commit-record.ts";
-import { conflictError, requireMessage } from "./failures.ts";
+import { conflictError, fewOf, requireMessage } from "./failures.ts";
 import { type RawChange, parseRaw } from "./git-output.ts";
 import type { Git } from "./git.ts";
-import { isHistory } from "./history.ts";
+import { isAncestor, isHistory } from "./history.ts";
 import { mergeWorktree } from "./merge-commit.ts";
 import { releaseLock, takeLock } from "./own-lock.ts";
 import { pin, unpin } from "./own-refs.ts";
@@ -39,6 +39,7 @@ import type { Site } from "./site.ts";
 import { stageCheckout } from "./stage-checkout.ts";
 import { indexLock, switchIndex } from "./switch-index.ts";
 import { refLock, switchRef } from "./switch-ref.ts";
+import { verifyAfter } from "./undo-checks.ts";
 
 /** A sandbox that exists. */
 export type OpenSite = Site & { readonly place: OpenPlace };
@@ -69,7 +70,7 @@ export class GitCommit {
     hooks = true,
   ): Promise<Json> {
     requireMessage(options.message);
-    refuseReplay(site);
+    refuseReplay(site, "commit");
     const { ref } = await readBase(site);
     const from = await requireTip(this.#git, site, ref);
     const name = nameOfPart(tx);
@@ -99,13 +100,15 @@ export class GitCommit {
       await refuseUnfiltered(this.#git, site, idle, files, { index, isIndexOnly: true });
       const policy = { ...this.#settings.policy, ...options.policy };
       const where = { name, stage, from, index, policy };
-      const { losses, skipped } = await stageCheckout(this.#git, site, raw, where);
+      const { losses, skipped, stale } = await stageCheckout(this.#git, site, raw, where);
       await pin(site, pinOf(site, ulid), to);
       // git syncs neither objects of its own accord.
       withRoot(toBytePath(site.repository.commonDirectory), syncfs);
       const warnings = [
         ...(left > 0 ? [`${left} paths are excluded from publishing`] : []),
         ...losses.map((path) => `${displayPath(path)} could not keep its owner or attributes`),
+        ...staleWarnings(stale),
+        ...(await this.#rewrittenWarnings(site, { from, to })),
       ];
       const made = { ...pathLists(raw), noop: false, to, commit, warnings };
       return asJson({ ...common, ...made, ...(skipped.length > 0 && { skipped }) });
@@ -175,7 +178,10 @@ export class GitCommit {
     if (tx.kind === "undo") return;
     const name = nameOfPart(tx);
     await runTask("abandonStage", { root: site.place.root, stage: stageOf(site, tx) });
-    await rm(`${site.folder}/${name}.files`, { recursive: true, force: true });
+    await rm(`${site.folder}/${name}.index`, { force: true });
+    // The git of a coffer that was killed may go on for a moment, and make files in it.
+    const files = `${site.folder}/${name}.files`;
+    await rm(files, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     unpin(site, pinOf(site, tx.ulid));
   }
 
@@ -290,8 +296,22 @@ export class GitCommit {
     } catch (thrown) {
       if (thrown instanceof SandboxCommitError && thrown.data.revisionBefore === record.from)
         throw thrown;
-      throw stopped(record, "publishing stopped", thrown);
+      throw stopped(record, describeThrown(thrown), thrown);
     }
+  }
+
+  /** Whoever amended or rebased the branch meanwhile would wonder where the earlier commits come from. */
+  async #rewrittenWarnings(
+    site: OpenSite,
+    { from, to }: { readonly from: string; readonly to: string },
+  ): Promise<string[]> {
+    const { commit: first } = await readBase(site);
+    const call = inRepository(site.repository);
+    const has = (commit: string): Promise<boolean> => isAncestor(this.#git, call, first, commit);
+    if (from === first || (await has(from)) || !(await has(to))) return [];
+    return [
+      `the branch was rewritten or moved back: commits up to ${first.slice(0, 12)}, which it no longer had, come back`,
+    ];
   }
 
   #result(site: OpenSite, record: GitRecord, told: readonly string[]): CommitResult {
@@ -312,6 +332,15 @@ export class GitCommit {
       metadata: noop ? {} : { branch: ref, before: from, commit },
     };
   }
+}
+
+/** Whoever told git to skip a file that is there sees nothing of its new version. */
+function staleWarnings(stale: readonly RelativePath[]): string[] {
+  if (stale.length === 0) return [];
+  const names = fewOf(stale.map(displayPath));
+  return [
+    `committed, but left in the checkout as before, where git skips it (--skip-worktree): ${names}`,
+  ];
 }
 
 function stopped(record: GitRecord, what: string, cause?: unknown): SandboxCommitError {

@@ -14,6 +14,13 @@ export interface RawChange {
   readonly after: GitEntry | null;
 }
 
+/** One entry of an index. */
+export interface IndexEntry extends GitEntry {
+  readonly path: RelativePath;
+  /** 0, but for those of a conflict: 1 is the common ancestor, 2 ours, 3 theirs. */
+  readonly stage: number;
+}
+
 /** The mode of a submodule. */
 export const SUBMODULE = "160000";
 /** The mode of a symbolic link. */
@@ -33,6 +40,18 @@ export function splitZero(output: Buffer): string[] {
 /** Input with a zero byte behind each part. */
 export function joinZero(parts: readonly string[]): Buffer {
   return Buffer.from(parts.map((part) => `${part}\0`).join(""), "latin1");
+}
+
+/** Whether a line of `ls-files -s` is one of a conflict. */
+export function isUnmerged(line: string): boolean {
+  return line.charAt(line.indexOf("\t") - 1) !== "0";
+}
+
+/** Reads a line of `ls-files -s`. */
+export function parseIndexEntry(line: string): IndexEntry {
+  const cut = line.indexOf("\t");
+  const [mode = "", oid = "", stage = ""] = line.slice(0, cut).split(" ");
+  return { mode, oid, stage: Number(stage), path: line.slice(cut + 1) as RelativePath };
 }
 
 /** Reads `--raw -z` without renames. */

@@ -119,9 +119,10 @@ export class Git {
 
 /** One line about a failure of git, for messages. */
 export function describeGit(thrown: unknown): string {
-  return thrown instanceof GitError && thrown.detail !== ""
-    ? (thrown.detail.split("\n")[0] ?? "")
-    : describeThrown(thrown);
+  if (!(thrown instanceof GitError) || thrown.detail === "") return describeThrown(thrown);
+  const [first = "", ...more] = thrown.detail.split("\n").map((line) => line.trim());
+  // What it is about stands below then.
+  return first.endsWith(":") ? `${first} ${more.join(", ")}` : first;
 }
 
 function settingsEnvironment(runsHooks: boolean): Record<string, string> {

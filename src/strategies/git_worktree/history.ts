@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readBase } from "./base-record.ts";
 import type { Git, GitCall } from "./git.ts";
-import { inRepository } from "./repository.ts";
+import { readRef } from "./repository.ts";
 import { type Site, privately } from "./site.ts";
 
 /** The commit that the worktree is at; null when a program left it at none. */
@@ -18,10 +18,34 @@ export async function worktreeHead(git: Git, site: Site): Promise<string | null>
 export async function parentsOf(git: Git, site: Site, call: GitCall): Promise<string[]> {
   const { commit: first } = await readBase(site);
   const at = (await worktreeHead(git, site)) ?? first;
-  const parents = [at === first || (await isAncestor(git, call, first, at)) ? at : first];
+  const parents = [(await isContinued(git, site, call, at)) ? at : first];
   const merging = `${site.admin}/MERGE_HEAD`;
   if (existsSync(merging)) parents.push(...readFileSync(merging, "latin1").trim().split("\n"));
   return [...new Set(parents)];
+}
+
+/**
+ * Whether what a commit publishes may continue this one: it has the commit that the sandbox was made from or, where the
+ * branch was rewritten since, what the branch has instead.
+ */
+async function isContinued(git: Git, site: Site, call: GitCall, at: string): Promise<boolean> {
+  const { commit: first } = await readBase(site);
+  if (at === first || (await isAncestor(git, call, first, at))) return true;
+  const tip = await branchTip(git, site);
+  if (tip === first) return false;
+  const common = await mergeBase(git, call, [tip, at]);
+  return common === tip || (common !== null && !(await isAncestor(git, call, common, first)));
+}
+
+/** The best commit that the first of these has in common with the others; null when there is none. */
+export async function mergeBase(
+  git: Git,
+  call: GitCall,
+  commits: readonly string[],
+): Promise<string | null> {
+  const args = ["merge-base", ...commits];
+  const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
+  return exitCode === 0 ? stdout.toString("utf8").trim() : null;
 }
 
 /** Whether one commit is in the history of another. */
@@ -38,9 +62,7 @@ export async function isAncestor(
 /** The commit that the branch of the sandbox is at; that of the creation when the branch is gone. */
 export async function branchTip(git: Git, site: Site): Promise<string> {
   const { commit, ref } = await readBase(site);
-  const call = { ...inRepository(site.repository), accept: [0, 1] };
-  const found = await git.ask(["rev-parse", "-q", "--verify", `${ref ?? "HEAD"}^{commit}`], call);
-  return found.exitCode === 0 ? found.stdout.toString("utf8").trim() : commit;
+  return (await readRef(git, site.repository, ref ?? "HEAD")) ?? commit;
 }
 
 /**
@@ -51,13 +73,11 @@ export async function branchTip(git: Git, site: Site): Promise<string> {
 export async function editBase(git: Git, site: Site, tree?: string): Promise<string> {
   const { commit: first } = await readBase(site);
   const tip = await branchTip(git, site);
-  // Whatever a commit continues has the first one in its history.
+  // Then whatever a commit continues has the first one in its history.
   if (tip === first) return first;
   const call = privately(site, { index: `${site.admin}/index` });
   const parents = await parentsOf(git, site, call);
-  const args = ["merge-base", tip, ...parents];
-  const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
-  const base = exitCode === 0 ? stdout.toString("utf8").trim() : first;
+  const base = (await mergeBase(git, call, [tip, ...parents])) ?? first;
   // Without edits nothing is published, also when the branch has gone back behind the first commit.
   const isUnmoved = base !== first && parents.every((parent) => parent === first);
   if (!isUnmoved || tree === undefined) return base;
@@ -82,6 +102,15 @@ export async function countCommits(
     if (!(await isAncestor(git, call, tip, parent))) return 0;
   }
   return Number(await git.line(["rev-list", "--count", ...parents, `^${tip}`], call));
+}
+
+/** How many commits of the worktree a commit leaves behind: they are of another history than what it continues. */
+export async function countStrayCommits(git: Git, site: Site, call: GitCall): Promise<number> {
+  const { commit: first } = await readBase(site);
+  const at = await worktreeHead(git, site);
+  if (at === null || (await isContinued(git, site, call, at))) return 0;
+  const tip = await branchTip(git, site);
+  return Number(await git.line(["rev-list", "--count", at, `^${first}`, `^${tip}`], call));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { BytePath, RelativePath } from "../../model/byte-path.ts";
 import { ancestorsOf, isWithin, joinPath, nameOf, parentOf } from "../../model/byte-path.ts";
 import { copyTree } from "../../tree/copy-tree.ts";
@@ -25,7 +26,24 @@ export async function copyIncluded(git: Git, site: Site, target: BytePath): Prom
   const found = await findIncluded(git, site, list);
   // Before the first file is there: none of them may be recorded, whatever becomes of the list of what is ignored.
   await addIncluded(site, found);
-  for (const path of found) await copyOne(site, path, target);
+  // The checkout may hold our own folders, which nobody asked for, and other worktrees: a copy of one would be a second
+  // way into what git keeps of it.
+  const never = [...site.place.exclude, ...(await worktreesBelow(site))];
+  for (const path of found) await copyOne(site, path, target, never);
+}
+
+/** The linked worktrees of the repository that lie in the checkout. */
+async function worktreesBelow({ place, repository }: Site): Promise<RelativePath[]> {
+  const folder = `${repository.commonDirectory}/worktrees`;
+  const found: RelativePath[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    const link = await readFile(`${folder}/${name}/gitdir`, "latin1").catch(() => "");
+    const admin = Buffer.from(`${folder}/${name}`).toString("latin1");
+    const root = dirname(resolve(admin, link.trimEnd()));
+    if (root.startsWith(`${place.root}/`))
+      found.push(root.slice(place.root.length + 1) as RelativePath);
+  }
+  return found;
 }
 
 /** The ignored files that a list names; folders that are ignored as a whole are one entry each. */
@@ -79,12 +97,16 @@ async function readPatterns({ place, repository }: Site): Promise<string> {
   return `${listed}\n${include.join("\n")}\n`;
 }
 
-async function copyOne({ place }: Site, path: RelativePath, target: BytePath): Promise<void> {
-  // The checkout may hold our own folders, which nobody asked for.
-  if (place.exclude.some((own) => isWithin(path, own))) return;
+async function copyOne(
+  { place }: Site,
+  path: RelativePath,
+  target: BytePath,
+  never: readonly RelativePath[],
+): Promise<void> {
+  if (never.some((own) => isWithin(path, own))) return;
   const folder = parentOf(path);
   const within = (root: BytePath): BytePath => (folder === "" ? root : joinPath(root, folder));
-  const exclude = place.exclude
+  const exclude = never
     .filter((own) => isWithin(own, path))
     .map((own) => (folder === "" ? own : own.slice(folder.length + 1)) as RelativePath);
   await mkdir(Buffer.from(within(target), "latin1"), { recursive: true });

@@ -1,15 +1,18 @@
 import { rm } from "node:fs/promises";
 import type { StrategyHost } from "../../contract/host.ts";
 import type { CommitOptions } from "../../contract/strategy.ts";
+import type { SandboxCommitError } from "../../errors/index.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
+import { notAsReviewed } from "../../tree/strategy/commit-errors.ts";
 import { readBase } from "./base-record.ts";
 import { runCommitMessage, runPreCommit } from "./commit-hooks.ts";
-import { requireMessage } from "./failures.ts";
+import { refuseCommit, requireMessage } from "./failures.ts";
 import { readGitProperties } from "./git-properties.ts";
 import type { Git, GitCall } from "./git.ts";
-import { isAncestor, parentsOf } from "./history.ts";
+import { isAncestor, mergeBase, parentsOf } from "./history.ts";
 import { mergeTrees } from "./merge-trees.ts";
 import { recordWorktree } from "./record-worktree.ts";
+import type { Head } from "./repository.ts";
 import { type IdleFilters, filesAmong, refuseUnfiltered } from "./repository-filters.ts";
 import { settledSides } from "./resolutions.ts";
 import { type Site, privately } from "./site.ts";
@@ -44,7 +47,8 @@ export interface MergeRequest {
  * Records the worktree as a commit and merges it with the branch; nothing but objects is written. Null when there is
  * nothing to commit.
  * @throws SandboxConflictError (`SANDBOX_CONFLICT`) with the paths that both sides changed; SandboxCommitError
- *   (`SANDBOX_COMMIT`, reason `filter`) for files that a filter of the repository would have to convert.
+ *   (`SANDBOX_COMMIT`, reason `filter`) for files that a filter of the repository would have to convert, for what was
+ *   reviewed before a hook changed it, and for a branch of another history (`unrelated`).
  */
 export async function mergeWorktree(
   host: StrategyHost,
@@ -74,7 +78,9 @@ export async function mergeWorktree(
   let message = options.message ?? `Changes of plan ${planOf(site)}`;
   if (isNew && hooks && readGitProperties(site.place.resource).runsHooks) {
     await runPreCommit(git, site, { index, name });
+    const { tree: reviewed } = recorded;
     recorded = await recordWorktree(git, site, how);
+    if (options.expect !== undefined && recorded.tree !== reviewed) throw notAsReviewed();
     message = await runCommitMessage(git, site, { index, name }, message);
     requireMessage(message);
   }
@@ -84,6 +90,8 @@ export async function mergeWorktree(
   const commit = isNew ? await write(tree, parents) : parent;
   if (await isAncestor(git, call, tip, commit)) return { commit, to: commit, index, left };
   const sides = { tip, commit };
+  if ((await mergeBase(git, call, [tip, commit])) === null)
+    throw unrelated(await readBase(site), tip);
   const settled = (await settledSides(host, git, site, call, sides)) ?? sides;
   const merged = await mergeTrees(git, call, sides, settled);
   if (merged === (await treeOf(tip))) return null;
@@ -91,6 +99,15 @@ export async function mergeWorktree(
   await rm(index, { force: true });
   await git.run(["read-tree", to], call);
   return { commit, to, index, left };
+}
+
+/** git merges nothing that has no history in common, such as after an amendment of the very first commit. */
+function unrelated({ ref, commit }: Head, tip: string): SandboxCommitError {
+  const message = `${ref ?? "HEAD"} was rewritten and has no commit in common with the sandbox any more`;
+  const rebase = `git rebase --autostash --onto ${tip.slice(0, 12)} ${commit.slice(0, 12)}`;
+  return refuseCommit("unrelated", message, {
+    hint: `Take the new history in with \`coffer exec PLAN -- ${rebase}\` in the repository, then commit again.`,
+  });
 }
 
 function planOf({ place }: Site): string {

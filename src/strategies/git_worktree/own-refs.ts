@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { removeTemporaries, replaceFiles, syncFolder } from "../../journal/durable-file.ts";
 import type { Git } from "./git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
-import { inRepository } from "./repository.ts";
+import { inRepository, shortName } from "./repository.ts";
 import type { Site } from "./site.ts";
 
 /** Refs in this folder are nobody's but ours. */
@@ -51,7 +51,7 @@ export async function returnToBranch(git: Git, site: Site, commit: string): Prom
 /** Removes what programs noted about our branch in the settings of the repository, such as its upstream. Idempotent. */
 export async function removeOwnSettings(git: Git, { branch, repository }: Site): Promise<void> {
   const file = `${repository.commonDirectory}/config`;
-  const name = branch.slice("refs/heads/".length);
+  const name = shortName(branch);
   // Hardly ever is there anything: then no git runs, and none takes the lock.
   if (!existsSync(file) || !readFileSync(file, "latin1").includes(name)) return;
   const config = ["config", "--file", file];

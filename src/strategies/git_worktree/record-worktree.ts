@@ -1,18 +1,15 @@
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
-import { SandboxConflictError } from "../../errors/index.ts";
+import { mkdir, rm } from "node:fs/promises";
 import type { RelativePath } from "../../model/byte-path.ts";
-import { publicPath } from "../../tree/public-path.ts";
 import { isPublished } from "../../tree/publish-filter.ts";
 import { copyWholeIndex } from "./copy-index.ts";
-import { fewOf } from "./failures.ts";
 import { parseRaw, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
+import { type ToldHindrances, refuseHindrances, tellHindrances } from "./hindrances.ts";
 import { includedPaths } from "./included-paths.ts";
 import { renewPrivateGit } from "./private-git.ts";
 import { type Site, privately } from "./site.ts";
 import { forgetPaths, storePaths } from "./store-paths.ts";
-import { insideRepository, refuseSubmoduleEdits } from "./submodules.ts";
+import { insideRepository } from "./submodules.ts";
 
 /** What the worktree holds, as a tree of git. */
 export interface RecordedTree {
@@ -21,7 +18,15 @@ export interface RecordedTree {
   readonly index: string;
   /** Paths that stay in the sandbox, by a pattern or because they came along as ignored files. */
   readonly left: number;
+  /** What a commit would be refused for, where it is only told. */
+  readonly told: ToldHindrances;
 }
+
+const NOTHING_TOLD: ToldHindrances = {
+  hindrances: new Map(),
+  shown: new Map(),
+  ignoredIn: new Map(),
+};
 
 /** How a worktree is recorded. */
 export interface RecordOptions {
@@ -32,19 +37,20 @@ export interface RecordOptions {
   /** Patterns of paths that stay in the sandbox. */
   readonly exclude: readonly string[];
   readonly signal?: AbortSignal;
+  /** Whether what a commit refuses is told instead, by somebody who only looks. */
+  readonly isLook?: boolean;
   /** Looks at the paths whose content is going to be stored, before any of it is; may throw. */
   readonly beforeStoring?: (paths: readonly RelativePath[], index: string) => Promise<void>;
 }
 
-const MARKER = /^<{7} .*^={7}$.*^>{7} /ms;
-
 /**
  * Records everything in the worktree that git does not ignore, and that did not come along as an ignored file: new,
  * changed, removed, modes and links. Worktree, its
- * index and the repository's refs stay as they are.
- * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule` for edits inside another repository,
+ * index and the repository's refs stay as they are. Who only looks is told what a commit refuses, and sees it recorded
+ * as it is: conflicts with what the files have, submodules with the commit that they were moved on to.
+ * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule` for edits inside another repository, or a submodule that is moved on,
  *   with reason `name` for names that git does not take,
- *   SandboxConflictError (`SANDBOX_CONFLICT`) for files of a merge that nobody has resolved; GitError.
+ *   SandboxConflictError (`SANDBOX_CONFLICT`) for conflicts that nobody has resolved; GitError.
  */
 export async function recordWorktree(
   git: Git,
@@ -59,9 +65,10 @@ export async function recordWorktree(
     ...privately(site, { index, ...(objects !== undefined && { objects }) }),
     ...(signal !== undefined && { signal }),
   };
-  const entries = splitZero(await git.run(["ls-files", "-s", "-z"], call));
-  await refuseSubmoduleEdits(git, site, entries, name);
-  await refuseUnresolved(site, entries);
+  const lines = splitZero(await git.run(["ls-files", "-s", "-z"], call));
+  const looked = { lines, name, call };
+  const told = options.isLook === true ? await tellHindrances(git, site, looked) : null;
+  if (told === null) await refuseHindrances(git, site, looked);
   if (options.beforeStoring !== undefined) {
     // Else files would count as changed that somebody only touched.
     await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
@@ -69,12 +76,20 @@ export async function recordWorktree(
   const changed = parseRaw(
     await git.run(["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all"], call),
   );
-  const added = splitZero(await git.run(["ls-files", "-z", "-o", "--exclude-standard"], call));
-  for (const path of added) if (path.endsWith("/")) throw insideRepository(path.slice(0, -1));
+  const others = splitZero(await git.run(["ls-files", "-z", "-o", "--exclude-standard"], call));
+  const isRepository = (path: string): boolean => path.endsWith("/");
+  const repositories = others
+    .filter(isRepository)
+    .map((folder) => folder.slice(0, -1) as RelativePath);
+  const added = others.filter((path) => !isRepository(path)) as RelativePath[];
   const edited = changed.map(({ path }) => path);
-  const paths = [...new Set([...edited, ...added])] as RelativePath[];
-  const indexed = entries.map((entry) => entry.slice(entry.indexOf("\t") + 1) as RelativePath);
-  const included = await includedPaths(git, site, [...indexed, ...paths]);
+  const paths = [...new Set([...edited, ...added])];
+  const indexed = lines.map((line) => line.slice(line.indexOf("\t") + 1) as RelativePath);
+  const included = await includedPaths(git, site, [...indexed, ...paths, ...repositories]);
+  for (const path of repositories.filter((one) => !included.has(one))) {
+    if (told === null) throw insideRepository(path);
+    told.hindrances.set(path, "repository");
+  }
   const isTaken = (path: RelativePath): boolean =>
     !included.has(path) && isPublished(path, exclude);
   const published = paths.filter(isTaken);
@@ -88,7 +103,7 @@ export async function recordWorktree(
   await storePaths(git, site, call, { paths: published, removed: removed.filter(isTaken) });
   const tree = await git.line(["write-tree"], call);
   const left = new Set([...paths, ...included]).size - published.length;
-  return { tree, index, left };
+  return { tree, index, left, told: told ?? NOTHING_TOLD };
 }
 
 /** Runs with a folder for objects that nobody keeps, and removes it afterwards. */
@@ -106,41 +121,3 @@ export async function withScratchObjects<T>(
     await rm(`${site.folder}/${name}.index`, { force: true });
   }
 }
-
-/** Merging in the worktree leaves files with both sides in them; those must never be published. */
-async function refuseUnresolved(site: Site, entries: readonly string[]): Promise<void> {
-  const unmerged = new Set(
-    entries
-      .filter((entry) => !/^\d{6} [0-9a-f]+ 0\t/.test(entry))
-      .map((entry) => entry.slice(entry.indexOf("\t") + 1)),
-  );
-  const unresolved: string[] = [];
-  for (const path of unmerged) {
-    const file = Buffer.concat([
-      Buffer.from(`${site.worktree}/`, "utf8"),
-      Buffer.from(path, "latin1"),
-    ]);
-    if (existsSync(file) && MARKER.test(await readFile(file, "latin1"))) unresolved.push(path);
-  }
-  if (unresolved.length === 0) return;
-  const conflicts = unresolved.map((path) => ({
-    ...publicPath(path as RelativePath),
-    reason: "overlap",
-    base: null,
-    theirs: null,
-    ours: null,
-  }));
-  const names = fewOf(conflicts.map(({ path }) => path));
-  throw new SandboxConflictError(`The merge in the worktree is not resolved yet: ${names}`, {
-    operation: "commit",
-    hint: "Edit the named files until no conflict markers are left, then try again.",
-    data: {
-      ...UNTOUCHED,
-      failedPath: conflicts[0]?.path ?? null,
-      reason: "unresolved",
-      conflicts,
-    },
-  });
-}
-
-const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };

@@ -1,3 +1,4 @@
+import { addToList } from "../../model/add-to-list.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import { splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
@@ -23,14 +24,26 @@ export async function renamesBetween(
   return renames;
 }
 
+/** Whether all of these are names of files that both sides of a merge have renamed, each to a name of its own. */
+export function areRenamedTwice(
+  paths: readonly RelativePath[],
+  renames: readonly Rename[],
+): boolean {
+  const targets = new Map<RelativePath, ReadonlySet<RelativePath>>();
+  for (const [from, to] of renames) targets.set(from, new Set([...(targets.get(from) ?? []), to]));
+  const twice = [...targets].filter(([, names]) => names.size > 1);
+  const known = new Set(twice.flatMap(([from, names]) => [from, ...names]));
+  return paths.every((path) => known.has(path));
+}
+
 /** Gives every name of the file at a path, the path first: either side of a merge may have renamed it. */
 export function namesAmong(
   renames: readonly Rename[],
 ): (path: RelativePath) => readonly RelativePath[] {
   const others = new Map<RelativePath, RelativePath[]>();
   for (const [from, to] of renames) {
-    others.set(from, [...(others.get(from) ?? []), to]);
-    others.set(to, [...(others.get(to) ?? []), from]);
+    addToList(others, from, to);
+    addToList(others, to, from);
   }
   return (path) => {
     const names = new Set([path]);

@@ -87,7 +87,7 @@ export function isOwnEntry(
   return dirname(resolve(gitDirectory, link)) === folder && !existsSync(`${folder}/.git`);
 }
 
-/** What is checked out now; null on a branch without a commit. */
+/** What is checked out now; null on a branch without a commit. Of one that only names another, git tells the other. */
 export async function readHead(git: Git, repository: Repository): Promise<Head | null> {
   const call = { ...inRepository(repository), accept: [0, 1] };
   const symbolic = await git.ask(["symbolic-ref", "-q", "HEAD"], call);
@@ -99,8 +99,7 @@ export async function readHead(git: Git, repository: Repository): Promise<Head |
 
 /**
  * What a new sandbox starts from.
- * @throws SandboxCreationError (`SANDBOX_CREATION`) for a branch without a commit, one that only names another, or one
- *   whose name is not UTF-8.
+ * @throws SandboxCreationError (`SANDBOX_CREATION`) for a branch without a commit, or one whose name is not UTF-8.
  */
 export async function requireHead(
   git: Git,
@@ -116,17 +115,37 @@ export async function requireHead(
     const hint = "Rename it (`git branch -m`). Names of files can have any bytes.";
     throw refused(resource, "oddName", message, { hint });
   }
-  if (head.ref !== null && existsSync(`${repository.commonDirectory}/${head.ref}`)) {
-    const content = readFileSync(`${repository.commonDirectory}/${head.ref}`, "utf8");
-    if (content.startsWith("ref:"))
-      throw refused(resource, "symbolicBranch", `${head.ref} only names another branch`);
-  }
   return head;
 }
 
 async function isKnown(git: Git, repository: Repository, ref: string): Promise<boolean> {
   const call = { ...inRepository(repository), accept: [0, 1] };
   return (await git.ask(["show-ref", "-q", "--verify", ref], call)).exitCode === 0;
+}
+
+/** The commit that a ref is at; null when it is gone. */
+export async function readRef(
+  git: Git,
+  repository: Repository,
+  ref: string,
+): Promise<string | null> {
+  const call = { ...inRepository(repository), accept: [0, 1] };
+  const found = await git.ask(["rev-parse", "-q", "--verify", `${ref}^{commit}`], call);
+  return found.exitCode === 0 ? found.stdout.toString("utf8").trim() : null;
+}
+
+/** What the names of branches begin with. */
+export const BRANCHES = "refs/heads/";
+
+/** The name of a branch as one gives it to git. */
+export function shortName(ref: string): string {
+  return ref.startsWith(BRANCHES) ? ref.slice(BRANCHES.length) : ref;
+}
+
+/** The name of a branch as one types it: that of somebody else's may have characters that a shell acts upon. */
+export function typedName(ref: string): string {
+  const name = shortName(ref);
+  return /[^\w./@-]/.test(name) ? `'${name.replaceAll("'", String.raw`'\''`)}'` : name;
 }
 
 async function ask(
@@ -156,9 +175,15 @@ async function ask(
     const message = isUnknown
       ? `${resource.location} is no git repository`
       : `git cannot work with ${resource.location}: ${describeGit(cause)}`;
-    throw refused(resource, stage, message, { cause });
+    throw refused(resource, stage, message, {
+      cause,
+      ...(!isUnknown && { hint: UNREADABLE_HINT }),
+    });
   }
 }
+
+const UNREADABLE_HINT =
+  "Make `git status` work there, such as by installing a newer git, then try again.";
 
 /** The checkout that a folder is inside of; null when there is none. */
 async function topAbove(git: Git, { cwd }: GitCall): Promise<string | null> {

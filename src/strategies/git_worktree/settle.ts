@@ -20,30 +20,39 @@ import { MergeConflictError, describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
 import { type RawChange, SUBMODULE, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
-import { namesAmong } from "./renames.ts";
+import { refuseLosses } from "./refuse-losses.ts";
+import { type Rename, namesAmong } from "./renames.ts";
 import { changedBetween, readResolutions, writeResolutions } from "./resolutions.ts";
 import { inRepository } from "./repository.ts";
 import { privately, worktreePath } from "./site.ts";
 import type { FoundEdits } from "./view.ts";
 
-type Edits = Pick<FoundEdits, "raw" | "base">;
+type Edits = Pick<FoundEdits, "raw" | "base" | "hindrances" | "vanished" | "ignoredIn">;
 
 /**
  * Takes the changes at these paths, and below them, back to the commit that they are edits of; what the branch has by
- * then comes with the merge. The worktree's own commits stay, their files do not.
+ * then comes with the merge. The worktree's own commits stay, their files do not. Refuses before it changes anything.
+ * @throws SandboxPathError (`SANDBOX_PATH`) for what stands in the way, or would be lost.
  */
 export async function dropPaths(
   git: Git,
   site: OpenSite,
-  { raw, base }: Edits,
+  { raw, base, vanished, ...told }: Edits,
   paths: readonly RelativePath[],
 ): Promise<void> {
-  const dropped = selectChanges(raw, paths);
+  const selected = selectChanges(raw, paths);
+  const dropped = selected.filter(({ path }) => !vanished.has(path));
   const root = worktreePath(site);
   const old = dropped.filter(({ before }) => before !== null);
   const added = dropped.flatMap(({ path, before }) => (before === null ? [path] : []));
   for (const { path } of old) refuseObstacle(root, path, new Set(added));
-  await returnEntries(git, site, dropped);
+  refuseLosses(root, dropped, told);
+  // What lies at the path of a conflict that only the index tells, such as a folder, is not of that conflict.
+  await returnEntries(
+    git,
+    site,
+    selected.map((change) => (vanished.has(change.path) ? { ...change, before: null } : change)),
+  );
   for (const path of added) removeNew(root, path);
   emptySubmodules(site, dropped.filter(isSubmoduleChange));
   const files = old.flatMap(({ path, before }) => (before?.mode === SUBMODULE ? [] : [path]));
@@ -151,6 +160,8 @@ export async function resolvePaths(
 ): Promise<void> {
   for (let round = 0; ; round++) {
     const conflict = await findConflict();
+    // One between other sides than the sandbox and its branch.
+    if (conflict?.data.reason === "unresolved") throw conflict;
     const wanted = conflict === null ? [] : conflictsAt(conflict, paths);
     if (round === 0) requireKnown(found.raw, wanted, paths);
     if (conflict === null || wanted.length === 0) return;
@@ -190,7 +201,8 @@ function unmergeable(
 ): SandboxConflictError {
   if (conflict.data.reason !== "merge") return conflict;
   const conflicts = conflict.data.conflicts.filter((one) => paths.has(pathOf(one)));
-  const what = describeMerge(conflicts.map(({ reason }) => reason));
+  const told = conflicts.map((one) => ({ path: pathOf(one), reason: one.reason }));
+  const what = describeMerge(told, renamesOf(conflict));
   return new SandboxConflictError(`${what}: ${fewOf([...paths].map(displayPath))}`, {
     operation: "resolve",
     hint: "Bring both together in the sandbox and keep `mine`, or yield with `theirs`.",
@@ -227,11 +239,15 @@ function conflictsAt(
   conflict: SandboxConflictError,
   paths: readonly RelativePath[],
 ): NamedConflict[] {
-  const namesOf = namesAmong(conflict instanceof MergeConflictError ? conflict.renames : []);
+  const namesOf = namesAmong(renamesOf(conflict));
   const given = new Set(paths);
   return conflict.data.conflicts
     .map((one) => ({ path: pathOf(one), names: namesOf(pathOf(one)) }))
     .filter(({ names }) => names.some((name) => isWithinAny(name, given)));
+}
+
+function renamesOf(conflict: SandboxConflictError): readonly Rename[] {
+  return conflict instanceof MergeConflictError ? conflict.renames : [];
 }
 
 function pathOf({ path, pathBytes }: ConflictDetail): RelativePath {

@@ -3,7 +3,7 @@ import { displayPath } from "../../model/byte-path.ts";
 import type { Json, SandboxRef } from "../../model/sandbox-ref.ts";
 import type { OpenPlace, SandboxPlace } from "../../tree/workspace.ts";
 import type { GitCall } from "./git.ts";
-import type { Repository } from "./repository.ts";
+import { BRANCHES, type Repository } from "./repository.ts";
 
 /** Where everything of one sandbox lies; derived from its place and its repository alone. */
 export interface Site {
@@ -37,7 +37,7 @@ export function siteOf(place: SandboxPlace, repository: Repository): Site {
     worktree: `${folder}/${name}`,
     admin: `${repository.commonDirectory}/worktrees/${name}`,
     // Not in a folder of ours: somebody may have a branch of that name.
-    branch: `refs/heads/${name}`,
+    branch: `${BRANCHES}${name}`,
     pins: `refs/cofferdam/${place.sandboxId}`,
     privateGit: `${folder}/git`,
   };

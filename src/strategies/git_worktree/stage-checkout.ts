@@ -1,22 +1,18 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { PublishPolicy } from "../../contract/strategy.ts";
-import {
-  type BytePath,
-  type RelativePath,
-  displayPath,
-  toBytePath,
-} from "../../model/byte-path.ts";
+import { type BytePath, type RelativePath, toBytePath } from "../../model/byte-path.ts";
 import { lookUpReal } from "../../tree/conflicts.ts";
 import { checkDatabases } from "../../tree/guard/databases.ts";
 import { applyPolicy } from "../../tree/publish-policy.ts";
 import { runTask } from "../../tree/threads/pool.ts";
 import { dirtyPaths, overlapping, readFlags, stagedPaths } from "./checkout-state.ts";
 import { isSubmoduleChange } from "./drop-submodules.ts";
-import { conflictError, refuseCommit } from "./failures.ts";
+import { conflictError } from "./failures.ts";
 import { type RawChange, joinZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
 import { type Site, privately } from "./site.ts";
 import { outsideCheckout } from "./sparse-checkout.ts";
+import { submoduleMoved } from "./submodules.ts";
 import { checkoutChanges } from "./tree-changes.ts";
 
 /** What is staged, and where. */
@@ -37,6 +33,8 @@ export interface StagedCheckout {
   readonly losses: readonly RelativePath[];
   /** Paths that the user's checkout leaves out: they are committed, and their files do not appear. */
   readonly skipped: readonly RelativePath[];
+  /** Those of them whose files are there all the same, and stay as they are. */
+  readonly stale: readonly RelativePath[];
 }
 
 /**
@@ -52,15 +50,7 @@ export async function stageCheckout(
 ): Promise<StagedCheckout> {
   const { place } = site;
   const submodule = raw.find(isSubmoduleChange);
-  if (submodule !== undefined) {
-    const { path } = submodule;
-    const name = displayPath(path);
-    const message = `${name} is a submodule: adding, removing or moving one on is not taken`;
-    throw refuseCommit("submodule", message, {
-      path,
-      hint: `Take it back (\`coffer drop PLAN ${name}\`), do the same in the checkout with git, then commit again.`,
-    });
-  }
+  if (submodule !== undefined) throw submoduleMoved(submodule.path);
   const files = `${site.folder}/${name}.files`;
   const { skipped: known } = await readFlags(git, site, raw);
   const added = raw.flatMap(({ path, before }) => (before === null ? [path] : []));
@@ -68,6 +58,7 @@ export async function stageCheckout(
   // Somebody's own file is in the way there as it is everywhere.
   const free = [...outside].filter((path) => lookUpReal(place.root, path).real === null);
   const skipped = new Set([...known, ...free]);
+  const stale = [...known].filter((path) => lookUpReal(place.root, path).real !== null);
   const present = raw.filter(({ path }) => !skipped.has(path));
   try {
     await mkdir(files, { mode: 0o700 });
@@ -92,7 +83,7 @@ export async function stageCheckout(
       stage,
       changes,
     });
-    return { losses: losses.map(({ path }) => path), skipped: [...skipped] };
+    return { losses: losses.map(({ path }) => path), skipped: [...skipped], stale };
   } finally {
     await rm(files, { recursive: true, force: true });
   }

@@ -53,6 +53,7 @@ import {
   removeCheckpoint,
   restoreCheckpoint,
 } from "./checkpoint.ts";
+import { refuseReplay } from "./checks.ts";
 import { type GitRecord } from "./commit-record.ts";
 import { driftOf } from "./drift.ts";
 import { refuseCommit, repositoryGone, worktreeGone } from "./failures.ts";
@@ -61,7 +62,14 @@ import { readGitProperties } from "./git-properties.ts";
 import { Git, GitError, describeGit } from "./git.ts";
 import { refuseIncludedCommits } from "./included-paths.ts";
 import { probeGit } from "./probe.ts";
-import { type Repository, findRepository, readHead, refused, requireHead } from "./repository.ts";
+import {
+  type Repository,
+  findRepository,
+  readHead,
+  refused,
+  requireHead,
+  shortName,
+} from "./repository.ts";
 import { GIT_LINK, openSite, repositoryMetadata, siteOf, worktreePath } from "./site.ts";
 import { dropPaths, resolvePaths } from "./settle.ts";
 import { type FoundEdits, describeSite, diffSite, writeSite } from "./view.ts";
@@ -154,6 +162,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
 
   async checkpoint(ref: SandboxRef, checkpointId: string): Promise<void> {
     const site = await this.#live(ref);
+    refuseReplay(site, "checkpoint");
     await makeCheckpoint(this.#git(site.place.resource), site, checkpointId);
   }
 
@@ -180,7 +189,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
     await this.#destroy(this.#git(place.resource), place, repository);
     // Somebody moved it, and nobody else knows what it still has of the sandbox.
     if (!isGone) return;
-    const left = { repository: repository.root, branch: branch.slice("refs/heads/".length), pins };
+    const left = { repository: repository.root, branch: shortName(branch), pins };
     this.#host.emit("sandbox.worktreeLeft", { sandboxId: ref.sandboxId, ...left }, "warning");
   }
 
@@ -228,7 +237,10 @@ export class GitWorktreeStrategy implements SandboxStrategy {
   async prepare(ref: SandboxRef, tx: TransactionPart, options: CommitOptions = {}): Promise<Json> {
     const site = await this.#open(ref);
     const git = this.#git(site.place.resource);
-    if (tx.kind === "undo") return this.#commits(git).prepareUndo(site);
+    if (tx.kind === "undo") {
+      requireRepository(site);
+      return this.#commits(git).prepareUndo(site);
+    }
     requireWorktree(site);
     try {
       if (options.expect !== undefined) {
@@ -281,6 +293,7 @@ export class GitWorktreeStrategy implements SandboxStrategy {
 
   async checkUndo(ref: SandboxRef): Promise<void> {
     const site = await this.#open(ref);
+    requireRepository(site);
     await this.#commits(this.#git(site.place.resource)).prepareUndo(site);
   }
 
@@ -346,11 +359,15 @@ export class GitWorktreeStrategy implements SandboxStrategy {
 }
 
 /** Whoever removes it with git takes what the repository knows of it along. */
-function requireWorktree({ worktree, admin, repository }: OpenSite): void {
-  const { commonDirectory } = repository;
-  if (existsSync(worktree) && !existsSync(commonDirectory))
-    throw repositoryGone(commonDirectory, worktree);
+function requireWorktree(site: OpenSite): void {
+  const { worktree, admin } = site;
+  if (existsSync(worktree)) requireRepository(site);
   if (!existsSync(worktree) || !existsSync(admin)) throw worktreeGone(worktree);
+}
+
+function requireRepository({ worktree, repository }: OpenSite): void {
+  const { commonDirectory } = repository;
+  if (!existsSync(commonDirectory)) throw repositoryGone(commonDirectory, worktree);
 }
 
 function recordOf(tx: TransactionPart): GitRecord {

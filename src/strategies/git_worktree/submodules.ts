@@ -4,15 +4,31 @@ import { basename, dirname, resolve } from "node:path";
 import { SandboxCommitError } from "../../errors/index.ts";
 import { type RelativePath, displayPath, isTextPath } from "../../model/byte-path.ts";
 import { copyWholeIndex } from "./copy-index.ts";
-import { SUBMODULE, splitZero } from "./git-output.ts";
+import { refuseCommit } from "./failures.ts";
+import {
+  type IndexEntry,
+  SUBMODULE,
+  isUnmerged,
+  parseIndexEntry,
+  splitZero,
+} from "./git-output.ts";
 import { type Git, type GitCall, GitError } from "./git.ts";
 import { type Site, privately } from "./site.ts";
 
-/** A submodule, or one inside of one. */
-interface Submodule {
-  readonly path: string;
-  /** The commit that the repository around it has for it. */
-  readonly commit: string;
+/** A submodule that is not as the repository around it has it. */
+export interface TouchedSubmodule {
+  readonly path: RelativePath;
+  /** The commit that it was moved on to; null when it has edits inside. */
+  readonly movedTo: string | null;
+  /** Files that git ignores in one that was moved on, from the top of the checkout. */
+  readonly ignored: readonly RelativePath[];
+}
+
+/** A checkout without any edit. */
+interface CleanCheckout {
+  readonly head: string;
+  /** Files that git ignores in it, where they were asked for. */
+  readonly ignored: readonly RelativePath[];
 }
 
 /** Where the repositories of submodules lie, and the checkout that they are in. */
@@ -22,26 +38,40 @@ interface Around {
 }
 
 /**
- * Refuses edits inside of submodules: they belong to other repositories. A folder may be empty, or have exactly the
- * recorded commit checked out, as `git submodule update --init` does. `entries` are lines of `ls-files -s`.
- * @throws SandboxCommitError (`SANDBOX_COMMIT`) with reason `submodule`.
+ * Finds submodules that are not as recorded. A folder may be empty, or have exactly the recorded commit checked out, as
+ * `git submodule update --init` does. `lines` are those of `ls-files -s`.
  */
-export async function refuseSubmoduleEdits(
+export async function touchedSubmodules(
   git: Git,
   site: Site,
-  entries: readonly string[],
+  lines: readonly string[],
   name: string,
-): Promise<void> {
+): Promise<TouchedSubmodule[]> {
   const around = { folder: site.worktree, gitDirectory: site.admin };
-  for (const submodule of submodulesIn(entries)) {
-    if (await isUntouched(git, site, around, submodule, name)) continue;
-    throw insideRepository(submodule.path);
+  const touched: TouchedSubmodule[] = [];
+  for (const submodule of submodulesIn(lines)) {
+    const clean = await lookInside(git, site, around, submodule, { name });
+    const { path, oid } = submodule;
+    if (clean?.head === oid) continue;
+    const ignored = (clean?.ignored ?? []).map((inside) => `${path}/${inside}` as RelativePath);
+    touched.push({ path, movedTo: clean?.head ?? null, ignored });
   }
+  return touched;
+}
+
+/** The error for a submodule that comes, goes or moves on. */
+export function submoduleMoved(path: RelativePath): SandboxCommitError {
+  const name = displayPath(path);
+  const message = `${name} is a submodule: adding, removing or moving one on is not taken`;
+  return refuseCommit("submodule", message, {
+    path,
+    hint: `Take it back (\`coffer drop PLAN ${name}\`), do the same in the checkout with git, then commit again.`,
+  });
 }
 
 /** The error for a path that belongs to another repository. */
-export function insideRepository(path: string): SandboxCommitError {
-  const name = displayPath(path as RelativePath);
+export function insideRepository(path: RelativePath): SandboxCommitError {
+  const name = displayPath(path);
   return new SandboxCommitError(`${name} is another repository; edits inside it are not taken`, {
     operation: "commit",
     hint: "Take the edits inside it back (in the worktree: empty its folder), and work on it in a plan of its own (`coffer open OTHER -r git:FOLDER`).",
@@ -55,29 +85,30 @@ export function insideRepository(path: string): SandboxCommitError {
   });
 }
 
-function submodulesIn(entries: readonly string[]): Submodule[] {
-  return entries
-    .filter((entry) => entry.startsWith(SUBMODULE))
-    .map((entry) => ({
-      path: entry.slice(entry.indexOf("\t") + 1),
-      commit: entry.split(" ")[1] ?? "",
-    }));
+function submodulesIn(lines: readonly string[]): IndexEntry[] {
+  return lines
+    .filter((line) => line.startsWith(SUBMODULE) && !isUnmerged(line))
+    .map(parseIndexEntry);
 }
 
-async function isUntouched(
+/**
+ * What a submodule has when nothing in it is edited, the recorded commit for an empty folder; null for all else. The
+ * ignored files of one that was moved on are listed, those of others when they are asked for.
+ */
+async function lookInside(
   git: Git,
   site: Site,
   around: Around,
-  { path, commit }: Submodule,
-  name: string,
-): Promise<boolean> {
+  { path, oid }: IndexEntry,
+  { name, lists = false }: { readonly name: string; readonly lists?: boolean },
+): Promise<CleanCheckout | null> {
   const bytes = Buffer.concat([Buffer.from(`${around.folder}/`), Buffer.from(path, "latin1")]);
   const found = await readdir(bytes).catch(() => []);
-  if (found.length === 0) return true;
+  if (found.length === 0) return { head: oid, ignored: [] };
   const folder = bytes.toString("utf8");
-  const isPlain = isTextPath(path as RelativePath) && lstatSync(folder).isDirectory();
+  const isPlain = isTextPath(path) && lstatSync(folder).isDirectory();
   const gitDirectory = isPlain ? repositoryOf(folder, around, site) : null;
-  if (gitDirectory === null) return false;
+  if (gitDirectory === null) return null;
   const index = `${site.folder}/${name}.submodule-index`;
   try {
     copyWholeIndex(site, `${gitDirectory}/index`, index);
@@ -87,39 +118,49 @@ async function isUntouched(
       ...call,
       env: { ...call.env, GIT_OBJECT_DIRECTORY: `${gitDirectory}/objects` },
     };
-    if (!(await isAt(git, within, gitDirectory, commit))) return false;
-    const entries = splitZero(await git.run(["ls-files", "-s", "-z"], within));
+    const head = await cleanHead(git, within, gitDirectory);
+    if (head === null) return null;
+    const isListed = lists || head !== oid;
+    const ignored = isListed ? await ignoredIn(git, within) : [];
+    const lines = splitZero(await git.run(["ls-files", "-s", "-z"], within));
     const inner = { folder, gitDirectory };
-    for (const submodule of submodulesIn(entries))
-      if (!(await isUntouched(git, site, inner, submodule, `${name}.inner`))) return false;
-    return true;
+    const how = { name: `${name}.inner`, lists: isListed };
+    for (const submodule of submodulesIn(lines)) {
+      const clean = await lookInside(git, site, inner, submodule, how);
+      if (clean?.head !== submodule.oid) return null;
+      const below = clean.ignored.map((file) => `${submodule.path}/${file}` as RelativePath);
+      ignored.push(...below);
+    }
+    return { head, ignored };
   } catch (thrown) {
-    if (thrown instanceof GitError || isMissing(thrown)) return false;
+    if (thrown instanceof GitError || isMissing(thrown)) return null;
     throw thrown;
   } finally {
     await rm(index, { force: true });
   }
 }
 
-/** Whether HEAD, index and files are all those of one commit. */
-async function isAt(
-  git: Git,
-  call: GitCall,
-  gitDirectory: string,
-  commit: string,
-): Promise<boolean> {
-  const head = await git.line(["rev-parse", "-q", "--verify", "HEAD"], {
+async function ignoredIn(git: Git, call: GitCall): Promise<RelativePath[]> {
+  const args = ["ls-files", "-z", "-o", "-i", "--exclude-standard"];
+  return splitZero(await git.run(args, call)) as RelativePath[];
+}
+
+/** The commit that HEAD, index and files all are of; null when they differ. */
+async function cleanHead(git: Git, call: GitCall, gitDirectory: string): Promise<string | null> {
+  const head = await git.line(["rev-parse", "-q", "--verify", "HEAD^{commit}"], {
     ...call,
     // It names a place of the files that may be another one, or none.
     env: { ...call.env, GIT_DIR: gitDirectory },
   });
-  if (head !== commit) return false;
   const quiet = ["--quiet", "--ignore-submodules=all"];
   const asked = { ...call, accept: [0, 1] };
-  const staged = await git.ask(["diff-index", "--cached", ...quiet, commit, "--"], asked);
+  // Files that were only touched, or written anew by a restore, are no edits; the index is our own copy.
+  await git.ask(["update-index", "-q", "--refresh", "--ignore-submodules"], asked);
+  const staged = await git.ask(["diff-index", "--cached", ...quiet, head, "--"], asked);
   const edited = await git.ask(["diff-files", ...quiet], asked);
   const added = await git.run(["ls-files", "-z", "-o", "--exclude-standard"], call);
-  return staged.exitCode === 0 && edited.exitCode === 0 && added.length === 0;
+  const isClean = staged.exitCode === 0 && edited.exitCode === 0 && added.length === 0;
+  return isClean ? head : null;
 }
 
 /**

@@ -9,11 +9,23 @@ import { type SizedFile, BlobsInTurn } from "./blobs-in-turn.ts";
 import { Blobs, sha256 } from "./blobs.ts";
 import { type Owner, describeRaw, kindOf, ownedEntry } from "./describe-changes.ts";
 import type { OpenSite } from "./git-commit.ts";
-import { FILE, type GitEntry, type RawChange, parseRaw, splitZero } from "./git-output.ts";
+import {
+  FILE,
+  type GitEntry,
+  type RawChange,
+  SUBMODULE,
+  parseIndexEntry,
+  parseRaw,
+  splitZero,
+} from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
-import { countCommits, editBase } from "./history.ts";
+import type { ToldHindrances } from "./hindrances.ts";
+import { countCommits, countStrayCommits, editBase } from "./history.ts";
 import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
 import { privately, worktreePath } from "./site.ts";
+
+/** A repository that nobody has told git of: at which commit it is does not count. */
+const UNKNOWN_REPOSITORY: GitEntry = { mode: SUBMODULE, oid: "" };
 
 /** How a sandbox is looked at. */
 export interface LookOptions {
@@ -32,6 +44,13 @@ export interface FoundEdits {
   readonly raw: readonly RawChange[];
   /** How many commits of the worktree are published with them. */
   readonly commits: number;
+  /** How many are not, since they belong to another history. */
+  readonly strayCommits: number;
+  /** Those that a commit refuses. */
+  readonly hindrances: ToldHindrances["hindrances"];
+  /** Unresolved conflicts of which there is nothing, neither in the base nor in the worktree. */
+  readonly vanished: ReadonlySet<RelativePath>;
+  readonly ignoredIn: ToldHindrances["ignoredIn"];
 }
 
 /** The changes of a sandbox as a commit would publish them, in their public form. */
@@ -41,21 +60,55 @@ export async function describeSite(
   { name, exclude, signal }: LookOptions,
 ): Promise<FoundEdits> {
   return withScratchObjects(site, name, async (objects) => {
-    const { tree, index } = await recordWorktree(git, site, {
+    const { tree, index, told } = await recordWorktree(git, site, {
       name,
       objects,
       exclude,
+      isLook: true,
       ...(signal && { signal }),
     });
     const call = privately(site, { index, objects });
     const base = await editBase(git, site, tree);
     const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree];
-    const raw = parseRaw(await git.run(args, call));
+    const edits = parseRaw(await git.run(args, call));
+    const alone = await hinderedAlone(git, call, told, edits);
+    const raw = [...edits, ...alone];
+    const vanished = new Set(alone.flatMap(({ path, after }) => (after === null ? path : [])));
+    const { hindrances, ignoredIn } = told;
     const blobs = new Blobs(git, call);
-    const changes = await describeRaw(worktreePath(site), raw, blobs, ownerOf(site));
-    const commits = await countCommits(git, site, { call, tree, hasEdits: raw.length > 0 });
-    return { base, raw, changes, commits };
+    const owner = ownerOf(site);
+    const changes = await describeRaw(worktreePath(site), raw, { blobs, owner, hindrances });
+    const commits = await countCommits(git, site, { call, tree, hasEdits: edits.length > 0 });
+    const strayCommits = await countStrayCommits(git, site, call);
+    return { base, raw, changes, commits, strayCommits, hindrances, vanished, ignoredIn };
   });
+}
+
+/**
+ * What a commit refuses at paths without another edit: the same on both sides, a repository that is new there, or a
+ * conflict of which only git's index still tells.
+ */
+async function hinderedAlone(
+  git: Git,
+  call: GitCall,
+  { hindrances, shown }: ToldHindrances,
+  edits: readonly RawChange[],
+): Promise<RawChange[]> {
+  const alone = new Map(hindrances);
+  for (const { path } of edits) alone.delete(path);
+  if (alone.size === 0) return [];
+  const found: RawChange[] = [];
+  for (const line of splitZero(await git.run(["ls-files", "-s", "-z"], call))) {
+    const { path, mode, oid } = parseIndexEntry(line);
+    if (alone.delete(path)) found.push({ path, before: { mode, oid }, after: { mode, oid } });
+  }
+  for (const [path, hindrance] of alone) {
+    const side = shown.get(path);
+    if (hindrance === "unresolved" && side !== undefined)
+      found.push({ path, before: { mode: side.mode, oid: side.oid }, after: null });
+    if (hindrance === "repository") found.push({ path, before: null, after: UNKNOWN_REPOSITORY });
+  }
+  return found;
 }
 
 /** The whole diff of a sandbox; content for text is read only when asked for. */
@@ -71,6 +124,7 @@ export function diffSite(
     base: site.place.ref.baseFingerprintId,
     changes: found.changes,
     ...(found.commits > 0 && { commits: found.commits }),
+    ...(found.strayCommits > 0 && { strayCommits: found.strayCommits }),
     ...(drift !== undefined && { drift }),
     readBefore: (change) => before.read(pathOf(change)),
     readAfter: (change) => Promise.resolve(readBeneath(worktreePath(site), pathOf(change))),

@@ -12,7 +12,7 @@ import { copyIncluded } from "./include.ts";
 import { removeOwnRefs, removeOwnSettings, returnToBranch } from "./own-refs.ts";
 import { makePrivateGit } from "./private-git.ts";
 import { removeIfEmpty } from "./remove-if-empty.ts";
-import { type Head, inRepository } from "./repository.ts";
+import { type Head, inRepository, shortName } from "./repository.ts";
 import { forgetResolutions } from "./resolutions.ts";
 import { swapIn } from "./swap-in.ts";
 import { type Site, privately } from "./site.ts";
@@ -38,7 +38,7 @@ export async function addWorktree(
 ): Promise<void> {
   const { worktree, branch, repository } = site;
   await makePrivateGit(git, site);
-  const name = branch.slice("refs/heads/".length);
+  const name = shortName(branch);
   const how = ["--no-checkout", "--no-track", "--lock", "--reason", "in use by cofferdam"];
   await git.run(["worktree", "add", "-q", ...how, "-b", name, worktree, commit], {
     ...inRepository(repository),

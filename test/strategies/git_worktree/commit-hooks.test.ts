@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { SandboxCommitError, SandboxCreationError } from "../../../src/index.ts";
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { shell } from "../shell.ts";
-import { filesOf, git, makeCheckout, openGit } from "./checkout.ts";
+import { filesOf, git, gitState, makeCheckout, openGit } from "./checkout.ts";
 
 const FORMATTER = `#!/bin/sh
 pwd > "$OUT/where"
@@ -34,6 +34,32 @@ test("commit hooks run in the worktree when they are asked for, and their word c
   await bench.sandbox.commit({ message: "formatted" });
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("pretty\n");
   expect(git(root, "log", "-1", "--format=%B")).toBe("formatted\n\nChecked-by: hook\n");
+  expect(git(root, "status", "--porcelain")).toBe("");
+});
+
+test("what a hook changes after it was reviewed is not committed under that review, and a hook's last words are told", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  const hook = (script: string): string =>
+    `printf '#!/bin/sh\n%s\n' '${script}' > .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit`;
+  shell(root, hook("echo injected >> b.txt"));
+  await using bench = await openGit(checkout, { properties: { hooks: "run" } });
+  const { sandbox } = bench;
+  await sandbox.write("a.txt", "edited\n");
+  const reviewed = await sandbox.diff();
+  const before = gitState(root);
+  await expect(sandbox.commit({ expect: reviewed.digest })).rejects.toMatchObject({
+    data: { reason: "digest", originalRestored: true },
+  });
+  expect(gitState(root)).toBe(before);
+  shell(root, hook("echo linting; echo a.txt: no edits please >&2; exit 1"));
+  await expect(sandbox.commit()).rejects.toMatchObject({
+    message: expect.stringContaining("a.txt: no edits please") as string,
+  });
+  shell(root, hook("exit 0"));
+  const again = await sandbox.diff();
+  expect(again.changes.map(({ path }) => path)).toEqual(["a.txt", "b.txt"]);
+  await sandbox.commit({ expect: again.digest });
   expect(git(root, "status", "--porcelain")).toBe("");
 });
 

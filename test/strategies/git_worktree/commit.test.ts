@@ -250,3 +250,16 @@ test("a lock of somebody else's git refuses, and is still there afterwards (R51)
   await bench.sandbox.commit();
   expect(git(root, "status", "--porcelain")).toBe("");
 });
+
+test("commits that the branch lost when somebody rewrote it come back with a warning", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "echo second >> b.txt; git commit -qam second");
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  const first = git(root, "rev-parse", "HEAD");
+  shell(root, "git commit -q --amend -m amended");
+  const { warnings } = await bench.sandbox.commit();
+  expect(warnings).toEqual([expect.stringContaining(first.slice(0, 12))]);
+  git(root, "merge-base", "--is-ancestor", first, "HEAD");
+});

@@ -55,6 +55,34 @@ test("edits that only take back what was committed inside are no commit, and pub
   expect(git(root, "rev-parse", "HEAD")).toBe(tip);
 });
 
+test.each([
+  ["the first commit was amended", "echo x > a.txt; git commit -qa --amend -m other", 1],
+  ["it was reset", "git reset -q --hard HEAD~; echo x > a.txt; git commit -qam x", 1],
+  [
+    "it has another history",
+    "git checkout -q --orphan o; git commit -qm o; git commit -qm p --allow-empty",
+    2,
+  ],
+  ["it was only reset", "git reset -q HEAD~", undefined],
+])(
+  "a diff tells how many commits of the worktree do not come along where %s, and their content does",
+  async (_name, make, strayCommits) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    shell(root, "echo second > b.txt; git commit -qam second");
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const worktree = await sandbox.getPath();
+    expect((await sandbox.diff()).strayCommits).toBeUndefined();
+    shell(worktree, `echo new > new.txt; ${make}`);
+    const view = await sandbox.diff();
+    expect([view.commits, view.strayCommits]).toEqual([undefined, strayCommits]);
+    await sandbox.commit({ message: "all of it" });
+    expect(git(root, "log", "--format=%s")).toBe("all of it\nsecond\nfirst");
+    expect(shell(root, "cat a.txt b.txt new.txt")).toBe(shell(worktree, "cat a.txt b.txt new.txt"));
+  },
+);
+
 test("a diff tells how many commits come along with the edits, until they are taken apart", async () => {
   const checkout = makeCheckout();
   const { root } = checkout;

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCofferdam } from "../../../src/index.ts";
-import type { FaultPoint } from "../../support/faults.ts";
+import { type FaultPoint, faultPoints, runWithFault } from "../../support/faults.ts";
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { samplePoints } from "../../support/sample-points.ts";
 import { sweep } from "../../support/sweep.ts";
@@ -67,3 +70,25 @@ test(
   },
   60 * MINUTES,
 );
+
+test("a git that outlives the coffer that started it, and goes on making files, is no hindrance to a recovery (R51)", async () => {
+  const isStaged = (path: string): boolean => path.endsWith(".files/n/n");
+  const points = await faultPoints(await interrupt("commit"));
+  const point = points.find(({ inChild, paths }) => inChild && paths.some(isStaged));
+  const interrupted = await interrupt("commit");
+  const run = await runWithFault(interrupted, point!, { signal: "KILL" });
+  expect(run.fired).toBe(true);
+  const files = shell(interrupted.folder, "find . -name '*.files' -printf '%P\\n'").trim();
+  // It makes them again while the recovery removes them, and goes on for a while.
+  const script = `mkdir -p n; : > n/n
+    for w in a b; do (
+      i=0; while [ -e n/n ]; do : > $w$((i % 99)); i=$((i + 1)); done
+      i=3000; while [ $i -gt 0 ]; do : > $w$((i % 99)); i=$((i - 1)); done
+    ) & done; wait`;
+  const git = spawn("sh", ["-c", script], { cwd: join(interrupted.folder, files) });
+  const ended = once(git, "exit");
+  await expect.poll(() => existsSync(join(interrupted.folder, files, "n/n"))).toBe(true);
+  expect(await expectWhole(interrupted)).toBe("old");
+  await ended;
+  expect(existsSync(join(interrupted.folder, files))).toBe(false);
+});

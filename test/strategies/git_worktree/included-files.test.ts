@@ -53,6 +53,35 @@ test("the state of an installation inside of the checkout never comes along", as
   expect(found.trim().split("\n").toSorted()).toEqual(["ignored/area/own", "ignored/mine"]);
 });
 
+test("other worktrees of the repository never come along", async () => {
+  const checkout = makeCheckout();
+  shell(
+    checkout.root,
+    `echo 'ignored/' > .worktreeinclude; git add .; git commit -qm list
+     mkdir ignored; echo 1 > ignored/own; git worktree add -q --detach ignored/theirs`,
+  );
+  await using bench = await openGit(checkout);
+  const worktree = await bench.sandbox.getPath();
+  expect(shell(worktree, "ls ignored")).toBe("own\n");
+});
+
+test("a repository in a folder that came along stays in the sandbox, also when nothing ignores it any more", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(
+    root,
+    `echo 'ignored/' > .worktreeinclude; git add .; git commit -qm list; git init -q ignored/dep
+     cd ignored/dep; echo 1 > own; git add own; git -c user.name=t -c user.email=t@t.invalid commit -qm dep`,
+  );
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), "echo '*.log' > .gitignore; echo edited > a.txt");
+  const { changes } = await sandbox.diff();
+  expect(changes.map(({ path }) => path)).toEqual([".gitignore", "a.txt"]);
+  await sandbox.commit();
+  expect(git(root, "show", "--format=", "--name-only")).toBe(".gitignore\na.txt");
+});
+
 const LISTED = `echo .env > .worktreeinclude; echo ignored/ >> .worktreeinclude; git add .worktreeinclude; git commit -qm list
   echo SECRET > .env; mkdir ignored; echo lib > ignored/lib`;
 

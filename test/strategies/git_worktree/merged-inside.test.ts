@@ -189,14 +189,15 @@ test("a fork tells and publishes the edits of a sandbox that has taken the branc
 });
 
 test.each([
-  ["rebase", "git rebase -q main"],
-  ["rebase of mails", "git rebase -q --apply main"],
-  ["cherry-pick", "git cherry-pick main~ main"],
-  ["revert", "git revert --no-edit HEAD~"],
-  ["bisect", "git bisect start HEAD HEAD~2"],
+  ["rebase", "git rebase -q main", false],
+  ["rebase of mails", "git rebase -q --apply main", false],
+  ["sequence of cherry-picks", "git cherry-pick main~ main", false],
+  ["cherry-pick", "git cherry-pick main~", true],
+  ["revert", "git revert --no-edit HEAD~", true],
+  ["bisect", "git bisect start HEAD HEAD~2", true],
 ])(
   "a %s that was begun in the worktree has ended after a return to an earlier state (R54)",
-  async (_name, begin) => {
+  async (_name, begin, isWhole) => {
     const checkout = makeCheckout();
     await using bench = await openGit(checkout);
     const { sandbox } = bench;
@@ -207,7 +208,8 @@ test.each([
     await sandbox.checkpoint("before");
     const said = (): string => shell(worktree, "git status | grep -E 'urrently|rogress' || true");
     const ways = {
-      "two\nkept\n": () => sandbox.restoreCheckpoint("before"),
+      // The state before is kept, which cannot be while commits are still to be replayed.
+      ...(isWhole && { "two\nkept\n": () => sandbox.restoreCheckpoint("before") }),
       "more\n": () => sandbox.rollback(),
     };
     for (const [content, goBack] of Object.entries(ways)) {

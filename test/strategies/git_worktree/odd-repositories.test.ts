@@ -14,6 +14,10 @@ const ODD: Readonly<
   Record<string, { initialise?: string | undefined; arrange: string; root?: string }>
 > = {
   "a detached HEAD": { ...BRANCH, arrange: "git checkout -q --detach" },
+  "a branch that only names another": {
+    ...BRANCH,
+    arrange: "git symbolic-ref refs/heads/alias refs/heads/main; git checkout -q alias",
+  },
   "packed refs": { ...BRANCH, arrange: "git pack-refs --all --prune; git gc -q" },
   "a branch with slashes, packed": {
     ...BRANCH,
@@ -196,6 +200,34 @@ test.each([
     await expect(attempt).rejects.toMatchObject({ data: { stage, residue: [] } });
   },
 );
+
+test("says all that git says of a format that it does not know, and what to do", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  git(root, "config", "core.repositoryformatversion", "1");
+  git(root, "config", "extensions.refStorage", "reftable");
+  const refusal = await openGit(checkout).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({
+    message: expect.stringMatching(/extension found: refstorage$/) as string,
+    hint: expect.stringContaining("newer git") as string,
+  });
+});
+
+test("a branch that only names another stays one, and the other moves and comes back", async () => {
+  const checkout = makeOdd("a branch that only names another");
+  const { root } = checkout;
+  const refs = "git for-each-ref --format='%(refname) %(symref)' refs/heads; cat .git/HEAD";
+  const before = shell(root, refs);
+  await using bench = await openGit(checkout);
+  shell(await bench.sandbox.getPath(), "echo x > a.txt");
+  await bench.sandbox.commit();
+  expect(git(root, "log", "-1", "--format=%s %D")).toMatch(/^Changes .*main/);
+  expect(git(root, "rev-parse", "main")).toBe(git(root, "rev-parse", "HEAD"));
+  await bench.sandbox.undoCommit();
+  expect(git(root, "log", "-1", "--format=%s", "main")).toBe("first");
+  await bench.sandbox.cleanup({ force: true });
+  expect(shell(root, refs)).toBe(before);
+});
 
 test("a branch with our name, or in a folder of it, is no hindrance, and stays as it is", async () => {
   for (const name of ["cofferdam", "cofferdam/mine"]) {

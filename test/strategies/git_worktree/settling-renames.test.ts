@@ -107,6 +107,17 @@ test.each(each)(
   },
 );
 
+test("a conflict of names alone is told as such, by a commit and by a merge that cannot be", async () => {
+  const checkout = makeLong();
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), "git mv list moved");
+  shell(checkout.root, "git mv list other; git commit -qm theirs");
+  const told = /^The branch renamed what the sandbox renamed: /;
+  await expect(sandbox.commit()).rejects.toThrow(told);
+  await expect(sandbox.resolve(["list"], "merge")).rejects.toThrow(told);
+});
+
 test("a settled rename is in conflict again as a whole when the branch changes a part of it later", async () => {
   const checkout = makeLong();
   const { root } = checkout;

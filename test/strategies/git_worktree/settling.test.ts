@@ -93,6 +93,24 @@ test("keeps every edit when one of those to take back is in the way of another",
   expect(await pathsOf(sandbox)).toEqual(before);
 });
 
+test("names ignored files that would go with the folder in place of a file, and takes nothing back then", async () => {
+  await using bench = await openGit(makeCheckout());
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(worktree, "rm a.txt; mkdir -p a.txt/e; echo q > a.txt/q; echo precious > a.txt/e/i.tmp");
+  const attempt = sandbox.drop(["a.txt"]);
+  await expect(attempt).rejects.toMatchObject({
+    code: "SANDBOX_PATH",
+    data: { path: "a.txt", reason: "notEmpty" },
+    message: expect.stringContaining("a.txt/e/i.tmp") as string,
+  });
+  expect(shell(worktree, "cat a.txt/q a.txt/e/i.tmp")).toBe("q\nprecious\n");
+  shell(worktree, "rm a.txt/e/i.tmp");
+  await sandbox.drop(["a.txt"]);
+  expect((await sandbox.diff()).isEmpty).toBe(true);
+  expect(shell(worktree, "head -n1 a.txt")).toBe("one\n");
+});
+
 test("publishes its own side of a conflict with the branch once it is told to (R53)", async () => {
   const checkout = makeCheckout();
   const { root } = checkout;

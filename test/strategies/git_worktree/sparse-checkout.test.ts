@@ -107,3 +107,19 @@ test("an undo refuses when what was outside has been checked out since, and says
   await bench.sandbox.rollback();
   expect(git(root, "ls-files", "d2")).toBe("d2/f");
 });
+
+test("a file that git was told to skip in an ordinary checkout is committed, stays there, and is named", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "git update-index --skip-worktree a.txt b.txt; echo own > b.txt");
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  shell(await sandbox.getPath(), "echo new > a.txt; rm b.txt; echo new > docs/page");
+  const { warnings } = await sandbox.commit();
+  expect(warnings).toEqual([expect.stringMatching(/--skip-worktree\): a\.txt, b\.txt$/)]);
+  expect(shell(root, "head -1 a.txt; cat b.txt docs/page; git show HEAD:a.txt")).toBe(
+    "one\nown\nnew\nnew\n",
+  );
+  await sandbox.undoCommit();
+  expect(shell(root, "head -1 a.txt; cat b.txt docs/page")).toBe("one\nown\ntext\n");
+});

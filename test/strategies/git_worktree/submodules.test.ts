@@ -11,6 +11,8 @@ interface Nested extends Bench {
   readonly worktree: string;
 }
 
+const COMMIT = "-c user.name=t -c user.email=t@t.invalid commit -q --allow-empty -m x";
+
 /** A sandbox of a repository with a submodule that has one itself, both checked out in the worktree. */
 async function openNested(): Promise<Nested> {
   const checkout = makeCheckout();
@@ -54,8 +56,24 @@ test("submodules that a running or killed command filled, for which all lies els
   await expect(bench.sandbox.commit()).rejects.toMatchObject({ data: { reason: "submodule" } });
 });
 
+test("submodules whose files a restore or a program wrote anew with the same content are no edits (R54, R58)", async () => {
+  await using bench = await openNested();
+  const { sandbox, worktree } = bench;
+  await sandbox.checkpoint("filled");
+  await sandbox.restoreCheckpoint("filled");
+  const indexes = "find $(git rev-parse --git-dir)/modules -type f";
+  const kept = shell(worktree, `sha256sum $(${indexes} | sort)`);
+  expect((await sandbox.diff()).changes).toMatchObject([{ path: "a.txt" }]);
+  shell(worktree, "touch -d '1 hour ago' lib/l lib/deep/inner/l");
+  expect((await sandbox.diff()).changes).toMatchObject([{ path: "a.txt" }]);
+  expect(shell(worktree, `sha256sum $(${indexes} | sort)`)).toBe(kept);
+  await sandbox.commit();
+  expect(shell(bench.root, "cat a.txt; git status --porcelain")).toBe("edited\n");
+});
+
 test.each([
   ["an edit", "echo edit >> lib/l"],
+  ["an edit of the same size and time", "touch -r lib/l ../t; echo m > lib/l; touch -r ../t lib/l"],
   ["a staged edit", "echo edit >> lib/l; git -C lib add l; echo l > lib/l"],
   ["a new file", "echo new > lib/new"],
   [
@@ -74,13 +92,64 @@ test.each([
   expect(shell(bench.root, "git status --porcelain")).toBe("");
 });
 
-const COMMIT = "-c user.name=t -c user.email=t@t.invalid commit -q --allow-empty -m x";
+test.each([
+  ["an edit", "echo edit >> lib/l", "lib", "modified"],
+  ["an edit and another commit", `git -C lib ${COMMIT}; echo edit >> lib/l`, "lib", "modified"],
+  ["a new file", "echo new > lib/new", "lib", "modified"],
+  ["an edit in the one inside", "echo edit >> lib/deep/inner/l", "lib", "modified"],
+  ["a repository in its place", "rm -rf lib; git init -q lib", "lib", "modified"],
+  ["what git has been told to forget", "git rm -q --cached lib; echo e >> lib/l", "lib", "deleted"],
+  ["a repository nobody has told git of", "git init -q new; echo n > new/n", "new", "added"],
+  ["one with a commit", `git init -q new; git -C new ${COMMIT}`, "new", "added"],
+] as const)(
+  "%s inside another repository is told in the diff, refused at commit, and never dropped (R46, R58)",
+  async (_what, script, path, kind) => {
+    await using bench = await openNested();
+    const { sandbox, worktree, root } = bench;
+    shell(worktree, `${script}; echo second > b.txt`);
+    const inside = (): string =>
+      shell(worktree, `find ${path} -type f ! -name index -exec sha256sum {} + | sort`);
+    const before = inside();
+    const view = await sandbox.diff();
+    const refused = expect.stringContaining("a commit refuses it") as string;
+    const change = view.changes.find((one) => one.path === path);
+    expect(change).toMatchObject({ kind, notes: expect.arrayContaining([refused]) as string[] });
+    expect((await sandbox.diff()).digest).toBe(view.digest);
+    await view.text();
+    for (const options of [{}, { expect: view.digest }]) {
+      await expect(sandbox.commit(options)).rejects.toMatchObject({
+        data: { reason: "submodule", failedPath: path },
+      });
+    }
+    await sandbox.drop(["b.txt"]);
+    expect((await sandbox.diff()).changes.map((one) => one.path)).toEqual(["a.txt", path]);
+    const attempt = sandbox.drop([path, "a.txt"]);
+    await expect(attempt).rejects.toMatchObject({ code: "SANDBOX_PATH", data: { path } });
+    expect(inside()).toBe(before);
+    expect(shell(worktree, "cat a.txt")).toBe("edited\n");
+    expect(git(root, "status", "--porcelain")).toBe("");
+  },
+);
+
+test("edits inside a submodule that are taken back with git leave the plan free to be committed (R58)", async () => {
+  await using bench = await openNested();
+  const { sandbox, worktree, root } = bench;
+  const clean = await sandbox.diff();
+  shell(worktree, "echo edit >> lib/l");
+  expect((await sandbox.diff()).digest).not.toBe(clean.digest);
+  shell(worktree, "git -C lib checkout -q l");
+  await sandbox.commit({ expect: clean.digest });
+  expect(shell(root, "cat a.txt; git status --porcelain")).toBe("edited\n");
+});
+
 const PUT = "git update-index --add --replace --cacheinfo 160000,$(git rev-parse HEAD)";
 
 test.each([
   ["that is removed", "git rm -qf lib", "lib", "deleted"],
   ["that a commit in the worktree removes", `git rm -qf lib; git ${COMMIT}`, "lib", "deleted"],
   ["at another commit", `git -C lib ${COMMIT}; git add lib`, "lib", "modified"],
+  ["at another commit, without git add", `git -C lib ${COMMIT}`, "lib", "modified"],
+  ["at an earlier commit", "git -C lib checkout -q HEAD~1; rm -rf lib/deep", "lib", "modified"],
   ["with a file in its place", "git rm -qf lib; echo file > lib", "lib", "typeChanged"],
   ["with a folder in its place", "git rm -qf lib; mkdir lib; echo f > lib/f", "lib", "deleted"],
   ["that is new", `mkdir new; ${PUT},new`, "new", "added"],
@@ -93,7 +162,10 @@ test.each([
     const entry = git(root, "ls-tree", "--format=%(objectmode) %(objectname)", "HEAD", path);
     shell(worktree, script);
     const staged = git(worktree, "ls-files", "-s", path);
-    const commits = [entry, staged].flatMap((line) => /^160000 (\w+)/.exec(line)?.[1] ?? []);
+    const filled = shell(worktree, `[ ! -e ${path}/.git ] || git -C ${path} rev-parse HEAD`);
+    const commits = [entry, staged, filled && `160000 ${filled}`].flatMap(
+      (line) => /^160000 (\w+)/.exec(line)?.[1] ?? [],
+    );
     const { changes } = await sandbox.diff();
     const change = changes.find((one) => one.path === path);
     expect(change).toMatchObject({ kind, notes: [expect.any(String)] });
@@ -109,6 +181,25 @@ test.each([
     await sandbox.commit();
     expect(git(root, "diff", "--name-only", bench.base, "HEAD")).toBe("a.txt");
     expect(git(root, "status", "--porcelain")).toBe("");
+  },
+);
+
+test.each([
+  ["in it", "lib/x.o"],
+  ["in one inside", "lib/deep/inner/y.o"],
+])(
+  "ignored files in a submodule that is taken back do not go with it: %s (R58)",
+  async (_where, file) => {
+    await using bench = await openNested();
+    const { sandbox, worktree } = bench;
+    shell(worktree, `git -C lib ${COMMIT}; echo secret > ${file}`);
+    const attempt = sandbox.drop(["lib", "a.txt"]);
+    await expect(attempt).rejects.toMatchObject({ data: { path: "lib", reason: "notEmpty" } });
+    await expect(attempt).rejects.toThrow(file);
+    expect(shell(worktree, `cat a.txt ${file}`)).toBe("edited\nsecret\n");
+    shell(worktree, `rm ${file}`);
+    await sandbox.drop(["lib", "a.txt"]);
+    expect((await sandbox.diff()).changes).toEqual([]);
   },
 );
 

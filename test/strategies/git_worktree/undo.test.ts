@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SandboxRollbackError } from "../../../src/index.ts";
@@ -26,6 +26,20 @@ test("an undo takes branch, index and files back to the recorded commit, and kee
   const again = await bench.sandbox.commit({ message: "again" });
   expect(git(root, "rev-parse", "main")).toBe(again.revision);
   expectOracleEqual(edited, filesOf(root), { ignore: ["mtimes"] });
+});
+
+test("an undo of a commit to a repository that was moved away says so, and goes on once it is back (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  renameSync(root, `${root}-away`);
+  for (const undo of [bench.sandbox.undoCommit(), bench.sandbox.rollback()])
+    await expect(undo).rejects.toMatchObject({ code: "SANDBOX_PATH", data: { reason: "missing" } });
+  renameSync(`${root}-away`, root);
+  await bench.sandbox.undoCommit();
+  expect(git(root, "status", "--porcelain")).toBe("");
 });
 
 test.each([
@@ -59,6 +73,84 @@ test.each([
   },
 );
 
+/** The command of git that the hint of a refused undo names. */
+async function hintedCommand(undo: Promise<unknown>): Promise<string> {
+  const refusal = (await undo.catch((error: unknown) => error)) as SandboxRollbackError;
+  expect(refusal).toBeInstanceOf(SandboxRollbackError);
+  const [, command] = /`(git [^`]*)`/.exec(refusal.hint ?? "") ?? [];
+  return command ?? `no command in: ${refusal.hint}`;
+}
+
+test("an undo while another branch is checked out names the command that leads back, and works then (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const tip = git(root, "rev-parse", "HEAD");
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  git(root, "switch", "-q", "-c", "other");
+  const command = await hintedCommand(bench.sandbox.undoCommit());
+  expect(command).toBe("git switch main");
+  shell(root, command);
+  await bench.sandbox.undoCommit();
+  expect(git(root, "rev-parse", "main")).toBe(tip);
+});
+
+test.each([
+  ["a commit", "", "git revert "],
+  [
+    "a merge with what others did",
+    "echo theirs >> b.txt; git commit -qam theirs",
+    "git revert -m 1 ",
+  ],
+])(
+  "an undo of %s under a later commit names the revert that git does, which takes it back (R50)",
+  async (_name, meanwhile, revert) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    await using bench = await openGit(checkout);
+    await bench.sandbox.write("a.txt", "edited\n");
+    shell(root, meanwhile);
+    const files = filesOf(root);
+    await bench.sandbox.commit();
+    shell(root, "git commit -q --allow-empty -m later");
+    const command = await hintedCommand(bench.sandbox.undoCommit());
+    expect(command.startsWith(revert)).toBe(true);
+    shell(root, `${command} --no-edit`);
+    expectOracleEqual(files, filesOf(root), { ignore: ["mtimes"] });
+  },
+);
+
+test("an undo during a cherry-pick that somebody has not finished says how to give it up (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  shell(root, "git switch -qc other; echo o > b.txt; git commit -qam o; git switch -q main");
+  shell(root, "echo m > b.txt; git commit -qam m");
+  const tip = git(root, "rev-parse", "HEAD");
+  await bench.sandbox.commit();
+  shell(root, "! git cherry-pick other 2> /dev/null");
+  const command = await hintedCommand(bench.sandbox.undoCommit());
+  expect(command).toBe("git cherry-pick --abort");
+  shell(root, command);
+  await bench.sandbox.undoCommit();
+  expect(git(root, "rev-parse", "main")).toBe(tip);
+});
+
+test("an undo after the branch itself is gone says so (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  git(root, "branch", "-m", "main", "trunk");
+  await expect(bench.sandbox.undoCommit()).rejects.toMatchObject({
+    message: expect.stringContaining("it is gone") as string,
+    data: { paths: ["refs/heads/main"] },
+  });
+});
+
 test("refuses while the branch is checked out in a second worktree, which stays as it is (R50)", async () => {
   const checkout = makeCheckout();
   const { root, folder } = checkout;
@@ -68,6 +160,7 @@ test("refuses while the branch is checked out in a second worktree, which stays 
   git(root, "worktree", "add", "-q", "--force", join(folder, "second"), "main");
   await expect(bench.sandbox.rollback()).rejects.toMatchObject({
     data: { reason: "foreignEdits", paths: [join(folder, "second")] },
+    hint: expect.stringContaining("Remove that worktree") as string,
   });
   expect(git(join(folder, "second"), "status", "--porcelain")).toBe("");
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("edited\n");
