@@ -33,7 +33,7 @@ export function recordOf(log: readonly LoggedWrite[], message: string | null): C
   const paths = (kind: string): string[] =>
     changes
       .filter((change) => change.kind === kind)
-      .map(({ path }) => path)
+      .flatMap(({ path, count = 1 }) => Array.from({ length: count }, () => path))
       .sort();
   return {
     noop: !hasEffects(log),

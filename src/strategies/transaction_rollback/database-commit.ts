@@ -10,7 +10,7 @@ import {
   requireUndo,
   resultOf,
 } from "./commit-record.ts";
-import { type BegunTransaction, type Direction, DriftError } from "./engine.ts";
+import { type BegunTransaction, type Direction, DriftError, UnsentError } from "./engine.ts";
 import { asPrepareError, asUndoError, settledByOthers } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import type { CommittedMark, DatabasePlace } from "./place.ts";
@@ -77,7 +77,8 @@ export class DatabaseCommit {
     } catch (thrown) {
       const draft = await noted;
       if (draft !== undefined) dropDrafts([draft]);
-      throw tx.kind === "undo" ? asUndoError(thrown) : asPrepareError(thrown);
+      const cause = await settleUnsent(place, name, thrown);
+      throw tx.kind === "undo" ? asUndoError(cause) : asPrepareError(cause);
     }
   }
 
@@ -129,7 +130,11 @@ export class DatabaseCommit {
       const opposite = oppositeOf(directionOf(tx));
       if (stateOf(back) !== "committing" && !(await engine.isPrepared(back))) {
         await place.mark(back, "preparing");
-        await engine.prepare(place.log.writes(), opposite, back);
+        try {
+          await engine.prepare(place.log.writes(), opposite, back);
+        } catch (thrown) {
+          throw await settleUnsent(place, back, thrown);
+        }
       }
       await this.#commitNamed(database, back, opposite);
     }
@@ -197,6 +202,14 @@ export class DatabaseCommit {
     await place.mark(name, "rolledBack");
     throw settledByOthers(name, false);
   }
+}
+
+/** What kept a transaction from being prepared; where the server was not asked to, nobody needs to ask it about that. */
+async function settleUnsent(place: DatabasePlace, name: string, thrown: unknown): Promise<unknown> {
+  if (!(thrown instanceof UnsentError)) return thrown;
+  // With the mark still there somebody asks all the same.
+  await place.unmark(name).catch(() => undefined);
+  return thrown.cause;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CommitOptions, TransactionPart } from "../../contract/strategy.ts"
 import type { ErrorContext } from "../../errors/index.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import { type OpenDatabase, recordOf, requireUndo, resultOf } from "./commit-record.ts";
-import { type Direction, DriftError } from "./engine.ts";
+import { type Direction, DriftError, UnsentError } from "./engine.ts";
 import { asPrepareError, asUndoError, outcomeUnknown } from "./errors.ts";
 import { hasEffects } from "./row-changes.ts";
 
@@ -15,6 +15,8 @@ const UNDO = ":undo";
  */
 export class DecidingCommit {
   readonly #host: StrategyHost;
+  /** Transactions that no server was asked to commit. */
+  readonly #unsent = new Set<string>();
 
   constructor(host: StrategyHost) {
     this.#host = host;
@@ -65,8 +67,10 @@ export class DecidingCommit {
       const [first, ...others] = parts;
       await first?.engine.commitMarked(first.log, isUndo ? "backward" : "forward", tx.gid, others);
     } catch (thrown) {
-      const error = isUndo ? asUndoError(thrown) : asPrepareError(thrown);
-      throw error.inContext(contextOf(databases, thrown));
+      const cause = causeOf(thrown);
+      if (cause !== thrown) this.#unsent.add(tx.gid);
+      const error = isUndo ? asUndoError(cause) : asPrepareError(cause);
+      throw error.inContext(contextOf(databases, cause));
     }
     const results: CommitResult[] = [];
     for (const { database, log } of parts) {
@@ -81,6 +85,7 @@ export class DecidingCommit {
     databases: readonly OpenDatabase[],
     { gid }: TransactionPart,
   ): Promise<"COMMIT" | "ABORT"> {
+    if (this.#unsent.has(gid)) return "ABORT";
     const decisions: ("COMMIT" | "ABORT")[] = [];
     // Each is asked, so that each settles what a crash has left of it.
     for (const { engine } of databases) decisions.push(await engine.decide(gid, "ABORT"));
@@ -90,6 +95,7 @@ export class DecidingCommit {
   /** Notes a decision of a plan beside the log, then drops it on the server. */
   async forget(database: OpenDatabase, tx: TransactionPart): Promise<void> {
     const { engine } = database;
+    if (this.#unsent.has(tx.gid)) return;
     if (!isNoted(database, tx)) {
       const decision = await engine.decisionOf(tx.gid);
       if (decision === null) return;
@@ -110,7 +116,11 @@ export class DecidingCommit {
     try {
       await engine.commitMarked(place.log.writes(), direction, name);
     } catch (thrown) {
-      failure = { thrown };
+      failure = { thrown: causeOf(thrown) };
+      if (failure.thrown !== thrown) {
+        await place.unmark(name);
+        return failure;
+      }
     }
     try {
       const isDone = failure === null || (await engine.decide(name, "ABORT")) === "COMMIT";
@@ -140,6 +150,11 @@ export class DecidingCommit {
     if (!hasEffects(place.log.writes())) return;
     await place.setCommitted(isUndo ? null : { ulid, undoable: true });
   }
+}
+
+/** What an error is about; another one than it is itself where the server was not asked to commit. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof UnsentError ? thrown.cause : thrown;
 }
 
 /** Which of the databases an error is about, where it says so. */

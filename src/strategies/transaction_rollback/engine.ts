@@ -101,6 +101,7 @@ export interface DatabaseEngine {
   /**
    * Applies a log, checks all constraints, and leaves the transaction prepared under a name. Gives what `hasCommitted`
    * knows it by for ever; null where the server can tell nothing of a transaction that is settled.
+   * @throws UnsentError when it was not asked to.
    */
   prepare(
     log: readonly LoggedWrite[],
@@ -117,6 +118,7 @@ export interface DatabaseEngine {
   /**
    * Applies a log and commits it together with the decision `COMMIT` of that name, and with the logs of others of its
    * group; refuses when there is one already.
+   * @throws UnsentError when it was not asked to.
    */
   commitMarked(
     log: readonly LoggedWrite[],
@@ -141,6 +143,27 @@ export interface RowConflict {
   readonly base: string | null;
   readonly theirs: string | null;
   readonly ours: string | null;
+}
+
+/**
+ * Something failed before the server was asked to prepare or to commit: it never will, and nobody has to ask it what
+ * became of that. The cause is what it would have been otherwise. Never leaves the strategy.
+ */
+export class UnsentError extends Error {
+  override readonly name = "UnsentError";
+
+  constructor(cause: unknown) {
+    super("nothing was sent", { cause });
+  }
+}
+
+/** Does what comes before the server is asked to prepare or to commit. */
+export async function beforeSending<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw new UnsentError(thrown);
+  }
 }
 
 /** The database is not as the log found it. Never leaves the strategy. */

@@ -15,15 +15,18 @@ const AS_BEFORE = {
   appliedCount: 0,
 } as const;
 
+const MOST_NAMED = 3;
+const AS_COMMITTED = "The database stays as it was committed.";
+
 /** What a call on the log threw as an error of the family: a database that is not as the log found it is a conflict. */
 export function asDatabaseError(thrown: unknown, operation: string): unknown {
   if (!(thrown instanceof DriftError)) return thrown;
   const [first] = thrown.conflicts;
-  const end =
-    operation === "commit" ? "nothing was published" : "the sandbox cannot be shown on top of them";
-  return new SandboxConflictError(`${thrown.message}: ${namesOf(thrown.conflicts)}; ${end}`, {
+  return new SandboxConflictError(`${toldOf(thrown)}; ${endOf(thrown, operation)}`, {
     operation,
-    hint: "Look at the real rows, then go back to a checkpoint, or roll the sandbox back and run its statements again.",
+    hint: isLocked(thrown)
+      ? "Try again when the other program is done; the edits are kept."
+      : "Look at the real rows, then go back to a checkpoint, or roll the sandbox back and run its statements again.",
     cause: thrown.cause,
     data: {
       ...AS_BEFORE,
@@ -54,27 +57,36 @@ export function asPrepareError(thrown: unknown): SandboxError {
 /** Whatever kept an undo from being prepared; the database stays as it was committed. */
 export function asUndoError(thrown: unknown): SandboxError {
   if (thrown instanceof DriftError) {
-    const paths = thrown.conflicts.map(({ path }) => path);
-    return undoRefused(
-      "foreignEdits",
-      `Rows were changed after the commit: ${namesOf(thrown.conflicts)}; nothing was undone`,
+    const paths = [...new Set(thrown.conflicts.map(({ path }) => path))];
+    const why = isLocked(thrown)
+      ? "Try again when the other program is done."
+      : "Somebody wrote after the commit, or a trigger or a foreign key has its own way with these rows: make the opposite edits in a new plan.";
+    return undoRefused("foreignEdits", `${toldOf(thrown)}; nothing was undone`, {
       paths,
-    );
+      cause: thrown.cause,
+      hint: `${AS_COMMITTED} ${why}`,
+    });
   }
   if (thrown instanceof SandboxError) return thrown;
-  return undoRefused("io", `The undo could not be prepared: ${describeThrown(thrown)}`, [], thrown);
+  return undoRefused("notUndoable", `The undo could not be prepared: ${describeThrown(thrown)}`, {
+    cause: thrown,
+  });
 }
 
 /** Refuses an undo; nothing was changed. */
 export function undoRefused(
   reason: SandboxRollbackError["data"]["reason"],
   message: string,
-  paths: readonly string[] = [],
-  cause?: unknown,
+  details: {
+    readonly paths?: readonly string[];
+    readonly cause?: unknown;
+    readonly hint?: string;
+  } = {},
 ): SandboxRollbackError {
+  const { paths = [], cause, hint = AS_COMMITTED } = details;
   return new SandboxRollbackError(message, {
     operation: "rollback",
-    hint: "The database stays as it was committed.",
+    hint,
     ...(cause !== undefined && { cause }),
     data: { reason, originalRestored: false, undoDataAt: null, asideAt: null, paths },
   });
@@ -102,8 +114,37 @@ export function settledByOthers(name: string, originalRestored: boolean): Sandbo
   });
 }
 
+/** Whether nobody is known to have changed anything: somebody only holds it. */
+function isLocked({ conflicts }: DriftError): boolean {
+  return conflicts.length > 0 && conflicts.every(({ reason }) => reason === "locked");
+}
+
+/** What is in the way, and where. */
+function toldOf(drift: DriftError): string {
+  const { message, conflicts } = drift;
+  return isLocked(drift)
+    ? `Rows are locked by another program: ${heldIn(conflicts)}`
+    : `${message}: ${namesOf(conflicts)}`;
+}
+
+/** What did not happen because of it. */
+function endOf(drift: DriftError, operation: string): string {
+  if (operation === "commit") return "nothing was published";
+  if (!isLocked(drift)) return "the sandbox cannot be shown on top of them";
+  return operation === "write"
+    ? "nothing of the script was kept"
+    : "the sandbox cannot be shown now";
+}
+
+/** Of many rows that were wanted at once nobody knows which are held: then the tables are told. */
+function heldIn(conflicts: readonly RowConflict[]): string {
+  if (conflicts.length <= MOST_NAMED) return namesOf(conflicts);
+  const tables = conflicts.map(({ path }) => path.split("/", 1)[0] ?? "");
+  return `some of ${conflicts.length} in ${[...new Set(tables)].join(", ")}`;
+}
+
 function namesOf(conflicts: readonly RowConflict[]): string {
-  const names = conflicts.slice(0, 3).map(({ path }) => path);
-  const more = conflicts.length > 3 ? ` and ${conflicts.length - 3} more` : "";
-  return `${names.join(", ")}${more}`;
+  const paths = [...new Set(conflicts.map(({ path }) => path))];
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
 }

@@ -25,6 +25,9 @@ const ENGINES: Readonly<
   sqlite: (connection, context, idle) => new SqliteEngine(connection, context, idle.sqlite),
 };
 
+/** What leads to a server, such as a URL. */
+const ADDRESS = /\/\/|[@=]/;
+
 /**
  * The server behind the name of a configured connection, or the file of an address such as `sqlite:/data/shop.db`, which
  * is no secret and needs no configuration; `idle` keeps what it can use again.
@@ -38,6 +41,13 @@ export function openEngine(
 ): DatabaseEngine {
   const setting = connections.get(name) ?? fileSetting(name);
   if (setting === undefined) {
+    // Whoever gives a URL may have given a user and a password: nothing of it is told.
+    if (ADDRESS.test(name))
+      throw creationError(
+        "connection",
+        "The location of a database is the name of a connection, not a URL",
+        "Put the URL under connections in cofferdam.yaml, and give the name that it has there.",
+      );
     const meant = closestName(name, [...connections.keys()]);
     throw creationError(
       "connection",

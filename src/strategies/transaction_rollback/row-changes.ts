@@ -38,6 +38,11 @@ export function rowPath(
   return `${tablePath(effect)}/${name}`;
 }
 
+/** The path of a statement that changes the schema; they are numbered from 1. */
+export function schemaPath(number: number): string {
+  return `schema-changes/${String(number).padStart(4, "0")}.sql`;
+}
+
 /** A content as one side of a change. */
 export function contentState(content: string | null): EntryState | null {
   if (content === null) return null;
@@ -55,23 +60,35 @@ export function contentState(content: string | null): EntryState | null {
   };
 }
 
+/** What became of rows so far, by path. */
+interface FollowedRows {
+  readonly keyed: Map<string, { readonly before: string | null; readonly after: string | null }>;
+  /** Rows of tables without a key: how many more there are, or fewer. */
+  readonly equal: Map<string, { readonly row: string; readonly more: number }>;
+}
+
 /**
  * What all writes together did, by row: the content before the first and after the last of them. A row that became what
- * it was is no change. Statements that change the schema stand under `schema-changes/`, in their order.
+ * it was is no change. Equal rows of a table without a key are one change, of which there are more or fewer in the end.
+ * Statements that change the schema stand under `schema-changes/`, in their order.
  */
 export function rowChanges(writes: readonly LoggedWrite[]): RowChange[] {
-  const rows = new Map<string, { before: string | null; after: string | null }>();
+  const rows: FollowedRows = { keyed: new Map(), equal: new Map() };
   const statements: RowChange[] = [];
   for (const statement of writes.flatMap((write) => write.statements)) {
     if (statement.kind === "schema") {
-      const path = `schema-changes/${String(statements.length + 1).padStart(4, "0")}.sql`;
+      const path = schemaPath(statements.length + 1);
       statements.push(described(path, null, `${statement.text.trim()}\n`));
     }
     for (const effect of statement.effects) follow(rows, effect);
   }
-  const changed = [...rows].filter(([, { before, after }]) => before !== after);
+  const keyed = [...rows.keyed].filter(([, { before, after }]) => before !== after);
+  const equal = [...rows.equal].filter(([, { more }]) => more !== 0);
   return [
-    ...changed.map(([path, { before, after }]) => described(path, before, after)),
+    ...keyed.map(([path, { before, after }]) => described(path, before, after)),
+    ...equal.map(([path, { row, more }]) =>
+      more > 0 ? described(path, null, row, more) : described(path, row, null, -more),
+    ),
     ...statements,
   ];
 }
@@ -83,28 +100,38 @@ export function hasEffects(writes: readonly LoggedWrite[]): boolean {
   );
 }
 
-function follow(
-  rows: Map<string, { before: string | null; after: string | null }>,
-  effect: RowEffect,
-): void {
+function follow(rows: FollowedRows, effect: RowEffect): void {
   const { keyBefore, keyAfter, rowBefore, rowAfter } = effect;
   if (rowBefore !== null) {
     const path = rowPath(effect, keyBefore, rowBefore);
-    const known = rows.get(path);
-    rows.set(path, { before: known === undefined ? rowBefore : known.before, after: null });
+    const known = rows.keyed.get(path);
+    if (keyBefore === null) count(rows, path, rowBefore, -1);
+    else rows.keyed.set(path, { before: known ? known.before : rowBefore, after: null });
   }
   if (rowAfter !== null) {
     const path = rowPath(effect, keyAfter, rowAfter);
-    rows.set(path, { before: rows.get(path)?.before ?? null, after: rowAfter });
+    const before = rows.keyed.get(path)?.before ?? null;
+    if (keyAfter === null) count(rows, path, rowAfter, 1);
+    else rows.keyed.set(path, { before, after: rowAfter });
   }
 }
 
-function described(path: string, before: string | null, after: string | null): RowChange {
+function count({ equal }: FollowedRows, path: string, row: string, by: 1 | -1): void {
+  equal.set(path, { row, more: (equal.get(path)?.more ?? 0) + by });
+}
+
+function described(
+  path: string,
+  before: string | null,
+  after: string | null,
+  amount = 1,
+): RowChange {
   const change: Change = {
     path,
     kind: kindOf(before, after),
     before: contentState(before),
     after: contentState(after),
+    ...(amount > 1 && { count: amount }),
   };
   return { change, before, after };
 }

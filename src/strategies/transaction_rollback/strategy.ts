@@ -1,6 +1,5 @@
 import { isAbsolute } from "node:path";
 import type { StrategyCapabilities } from "../../contract/capabilities.ts";
-import { createDiffView } from "../../contract/diff-view.ts";
 import type { StrategyHost } from "../../contract/host.ts";
 import type {
   CallOptions,
@@ -30,9 +29,11 @@ import type { DatabaseEngine, ServerFacts } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import { IdlePools } from "./idle-pools.ts";
+import { leaveServer } from "./leave-server.ts";
 import { openEngine } from "./open-engine.ts";
 import { DatabasePlace } from "./place.ts";
-import { contentState, hasEffects, rowChanges } from "./row-changes.ts";
+import { contentState, hasEffects } from "./row-changes.ts";
+import { diffOf } from "./row-diff.ts";
 
 /**
  * SQL databases. A sandbox is a durable log of statements and of what each did to every row. Every call shows the
@@ -196,8 +197,11 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
   async cleanup(ref: SandboxRef, { force = false }: CleanupOptions = {}): Promise<void> {
     const database = this.#open(ref);
     if (database.place.isThere) {
-      if (canPrepare(ref)) await this.#commits.release(database);
-      else await this.#deciding.outcome(database);
+      const how = { force, connection: connectionOf(ref) };
+      await leaveServer(this.host, database, how, async () => {
+        if (canPrepare(ref)) await this.#commits.release(database);
+        else await this.#deciding.outcome(database);
+      });
       const clones = this.#clonesOf(ref);
       if (clones !== null) await (force ? giveClonesUp : dropClones)(database, clones, this.host);
     }
@@ -369,21 +373,6 @@ function groupOf({ metadata }: SandboxRef): { group: string; max: number } | nul
 /** The writes that a commit would publish: after one there is nothing more. */
 function unpublished(place: DatabasePlace): readonly LoggedWrite[] {
   return place.committed() === null ? place.log.writes() : [];
-}
-
-function diffOf(ref: SandboxRef, log: readonly LoggedWrite[]): DiffView {
-  const changes = rowChanges(log);
-  const byPath = new Map(changes.map((one) => [one.change.path, one]));
-  const content = (text: string | null | undefined): Promise<Uint8Array | null> =>
-    Promise.resolve(text === null || text === undefined ? null : Buffer.from(text, "utf8"));
-  return createDiffView({
-    sandboxId: ref.sandboxId,
-    base: ref.baseFingerprintId,
-    unit: "row",
-    changes: changes.map(({ change }) => change),
-    readBefore: ({ path }) => content(byPath.get(path)?.before),
-    readAfter: ({ path }) => content(byPath.get(path)?.after),
-  });
 }
 
 function textOf(input: PathInput): string {

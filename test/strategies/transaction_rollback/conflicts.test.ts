@@ -113,4 +113,22 @@ describe.each(SERVERS)("taking a commit back on $name", (kind) => {
     expect(report.failed).toMatchObject({ shop: { code: "SANDBOX_ROLLBACK" } });
     expect((await sandbox.describe()).status).toBe("COMMITTED");
   });
+
+  it("names only the rows that are not as they were committed (R90)", async () => {
+    const ground = makeGround(on.server, SETUP);
+    await using cofferdam = await ground.open();
+    const sandbox = await sandboxOf(cofferdam, "DELETE FROM stock WHERE id < 3");
+    await sandbox.commit();
+    ground.sql("INSERT INTO stock VALUES (1, 1000)");
+    const committed = everything(ground);
+    const rolling = sandbox.rollback();
+    await expect(rolling).rejects.toBeInstanceOf(SandboxRollbackError);
+    await expect(rolling).rejects.toMatchObject({
+      data: { reason: "foreignEdits", paths: [`${ground.schema}.stock/1`] },
+    });
+    expect(everything(ground)).toEqual(committed);
+    ground.sql("DELETE FROM stock WHERE id = 1");
+    await sandbox.rollback();
+    expect(everything(ground)).toContain("1|10");
+  });
 });

@@ -1,7 +1,12 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SandboxCreationError, type SandboxEvent, openCofferdam } from "../../../src/index.ts";
+import {
+  type DatabaseError,
+  SandboxCreationError,
+  type SandboxEvent,
+  openCofferdam,
+} from "../../../src/index.ts";
 import { tempFolder } from "../../support/temp.ts";
 import { SHOP, makeGround, rowsOf } from "./fixture.ts";
 import { SERVERS, runServer } from "./servers.ts";
@@ -95,6 +100,27 @@ describe.each(SERVERS)("a connection to $name", (kind) => {
       data: { reason: "unreachable" },
     });
     expect(await cofferdam.list()).toEqual([]);
+  });
+
+  it("that the server does not let in is told with what is wrong in it", async () => {
+    const ground = makeGround(on.server, SETUP);
+    const { role, password, name } = ground.database;
+    const url = (secret: string, database: string): string =>
+      `${on.server.scheme}://${role}:${secret}@127.0.0.1:${on.server.port}/${database}`;
+    const connections = {
+      stranger: { url: url(`not-${password}`, name) },
+      nothing: { url: url(password, "nothing") },
+    };
+    writeFileSync(ground.config, JSON.stringify({ connections }));
+    await using cofferdam = await ground.open();
+    const hintOf = (location: string): Promise<string | null> =>
+      cofferdam.create("plan", { ...SHOP, location }).then(
+        () => "made",
+        (error: DatabaseError) => error.hint,
+      );
+    expect(await hintOf("stranger")).toContain("password");
+    // MariaDB says that the database is not for this user.
+    expect(await hintOf("nothing")).toContain("database");
   });
 
   it("that is pointed to another database is refused before anything is written there", async () => {

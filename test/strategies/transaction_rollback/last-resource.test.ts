@@ -21,6 +21,30 @@ afterAll(async () => {
 const decisions = ({ ground }: Pick<Mixed, "ground">): string[] =>
   ground.sql("SELECT name FROM cofferdam.decisions");
 
+describe("a role without rights to a table of decisions", () => {
+  it("is refused when the sandbox is made, until it may make or use one (R91)", async () => {
+    const { ground } = mixed(server);
+    const { name, role } = ground.database;
+    const { role: owner } = server.createDatabase();
+    const grant = (what: string): unknown => server.sql(name, what);
+    server.sql("postgres", `ALTER DATABASE ${name} OWNER TO ${owner}`);
+    await using cofferdam = await ground.open();
+    const create = (): Promise<unknown> => cofferdam.create("plan", SHOP);
+    await expect(create()).rejects.toMatchObject({
+      code: "SANDBOX_CREATION",
+      hint: expect.stringContaining("cofferdam.decisions") as string,
+    });
+    grant(
+      "CREATE SCHEMA cofferdam CREATE TABLE decisions (name text PRIMARY KEY, decision text NOT NULL, at timestamptz NOT NULL DEFAULT now())",
+    );
+    await expect(create()).rejects.toMatchObject({ code: "SANDBOX_CREATION" });
+    grant(
+      `GRANT USAGE ON SCHEMA cofferdam TO ${role}; GRANT SELECT, INSERT, DELETE ON cofferdam.decisions TO ${role}`,
+    );
+    await create();
+  });
+});
+
 describe("a database that cannot prepare", () => {
   it("is committed after all others, as the decision (R91)", async () => {
     const all = mixed(server);

@@ -70,6 +70,14 @@ export async function startCommit(all: Mixed): Promise<RunningChild> {
   return startChild(new URL("programs/commit-plan.ts", import.meta.url), args);
 }
 
+/** Where a process may die around a decision, and what recovery then makes of it. */
+export const DEATHS = [
+  ["commit", "plan.prepared", OLD],
+  ["commit", "plan.decided", NEW],
+  ["undo", "plan.prepared", NEW],
+  ["undo", "plan.decided", OLD],
+] as const;
+
 /** Makes the plan with its edits, committed where an undo follows, and lets another process die in a call at an event. */
 export async function killChangedPlan(
   all: Mixed,

@@ -24,6 +24,8 @@ describe("statements that a sandbox cannot take", () => {
     ["VACUUM", "outsideTransaction"],
     ["CREATE DATABASE more", "outsideTransaction"],
     ["CREATE INDEX CONCURRENTLY i ON items (name)", "outsideTransaction"],
+    ["REFRESH MATERIALIZED VIEW CONCURRENTLY m", "notCaptured"],
+    ["REINDEX TABLE items", "notCaptured"],
     ["SET search_path = other", "session"],
     ["CREATE TEMP TABLE t (a int)", "session"],
     ["NOTIFY somebody", "sideEffect"],
@@ -145,6 +147,27 @@ it("a materialized view is refreshed in the sandbox, and by the commit (R89)", a
   expect(ground.sql("SELECT n FROM counted")).toEqual(["1"]);
   await sandbox.commit();
   expect(ground.sql("SELECT n FROM counted")).toEqual(["2"]);
+});
+
+it("a statement that the server refuses is told with the row, and with what the server advises (R96)", async () => {
+  const ground = makeGround(server, SETUP);
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  const [{ id }] = rowsOf(await sandbox.read("SELECT id FROM items LIMIT 1")) as [{ id: number }];
+  const doubled = `INSERT INTO items (name) VALUES ('x'); INSERT INTO items (id, name) VALUES (${id}, 'x')`;
+  await expect(sandbox.write("doubled", doubled)).rejects.toMatchObject({
+    message: expect.stringContaining(`: Key (id)=(${id}) already exists.`) as string,
+    data: { position: 2, sqlState: "23505" },
+  });
+  await expect(sandbox.write("mistyped", "UPDATE items SET nam = 'x'")).rejects.toMatchObject({
+    message: expect.stringMatching(/"items" does not exist$/) as string,
+    hint: "Nothing of the script was kept.",
+  });
+  await expect(
+    sandbox.write("odd", "DELETE FROM items WHERE lower(id) = '1'"),
+  ).rejects.toMatchObject({
+    hint: expect.stringMatching(/^Nothing of the script was kept\. No function matches /) as string,
+  });
 });
 
 it("questions that are no query are answered, and change nothing (R96)", async () => {

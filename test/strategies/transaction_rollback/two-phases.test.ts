@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { AtomicCommitError } from "../../../src/index.ts";
 import { rowsOf } from "./fixture.ts";
 import {
+  DEATHS,
   NEW,
   OLD,
   changedPlan,
@@ -69,12 +70,7 @@ describe.each(SERVERS)("a plan with a directory and a database on $name", (kind)
 describe.each(SERVERS)("a process that is killed on $name", (kind) => {
   const on = runServer(kind);
 
-  it.each([
-    ["commit", "plan.prepared", OLD],
-    ["commit", "plan.decided", NEW],
-    ["undo", "plan.prepared", NEW],
-    ["undo", "plan.decided", OLD],
-  ] as const)(
+  it.each(DEATHS)(
     "in %s at %s leaves what recovery settles (R92, R223)",
     async (call, event, expected) => {
       const all = mixed(on.server, on.proxy.port);

@@ -1,13 +1,14 @@
 import type { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import type { Statement } from "../sql/split-statements.ts";
+import { ADVICE_HELD } from "../sql/server-errors.ts";
 import { failedBy, refused } from "../sql/statement-errors.ts";
 import { changedRows, countOf, leastCount } from "./changed-rows.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Reach, reachOf } from "./reach.ts";
 import { type Row, effectOf, readKeys, readRows, readUnique } from "./rows.ts";
 import { TouchedRows } from "./touched-rows.ts";
-import { type RawRows, type Session, isLost, quoted, sqlStateOf } from "./session.ts";
+import { type RawRows, type Session, isHeld, isLost, quoted, sqlStateOf } from "./session.ts";
 import { type StatementShape, shapeOf } from "./statement-shape.ts";
 import type { Table } from "./tables.ts";
 import { wholeChanges } from "./whole-changes.ts";
@@ -24,6 +25,8 @@ export class Capture {
   sawTriggers = false;
   readonly #session: Session;
   readonly #catalog: Catalog;
+  /** The changes of the transaction when the last statement had ended. */
+  #changes: number | null = null;
 
   constructor(session: Session, catalog: Catalog) {
     this.#session = session;
@@ -37,14 +40,18 @@ export class Capture {
   async run(statement: Statement): Promise<LoggedStatement> {
     const { text } = statement;
     const shape = shapeOf(text);
-    const reach = await reachOf(this.#session, this.#catalog, statement, shape);
+    const reach = await reachOf(this.#catalog, statement, shape);
     this.sawTriggers ||= reach.hasTriggers;
-    const before = await changedRows(this.#session);
+    const before = this.#changes ?? (await changedRows(this.#session));
+    this.#changes = null;
     await this.#session.execute("SAVEPOINT cofferdam_statement");
     if (reach.single !== null && shape !== null) {
       const effects = await this.#byKeys(statement, shape, reach.single);
-      const changes = (await changedRows(this.#session)) - before;
-      if (changes === countOf(effects)) return { text, kind: "rows", effects };
+      const after = await changedRows(this.#session);
+      if (after - before === countOf(effects)) {
+        this.#changes = after;
+        return { text, kind: "rows", effects };
+      }
       await this.#session.execute("ROLLBACK TO SAVEPOINT cofferdam_statement");
     }
     const effects = await this.#byTables(statement, reach);
@@ -61,7 +68,7 @@ export class Capture {
     shape: StatementShape,
     table: Table,
   ): Promise<readonly RowEffect[]> {
-    const touched = new TouchedRows(this.#session);
+    const touched = new TouchedRows(this.#session, this.#catalog);
     if (shape.verb === "update" || shape.verb === "delete") {
       await touched.add(table, await this.#rowsFound(statement, shape, table));
       await this.#execute(statement, shape.text);
@@ -157,5 +164,6 @@ export class Capture {
 
 /** What the server says against a statement. */
 export function failed(statement: Statement, cause: unknown): DatabaseError {
-  return failedBy(statement, cause, { isLost: isLost(cause), sqlState: sqlStateOf(cause) });
+  const advice = isHeld(cause) ? ADVICE_HELD : "";
+  return failedBy(statement, cause, { isLost: isLost(cause), sqlState: sqlStateOf(cause), advice });
 }

@@ -9,13 +9,13 @@ import type { Table } from "./tables.ts";
  * primary key changed, cascades and triggers included. What was rolled back does not count.
  */
 export async function changedRows(session: Session): Promise<number> {
-  const [own] = await session.run("SELECT CONNECTION_ID() AS id");
+  const id = await session.id();
   const [row] = await session.run("SHOW ENGINE INNODB STATUS");
   const status = row?.["Status"] ?? "";
   const list = status.slice(status.lastIndexOf("LIST OF TRANSACTIONS FOR EACH SESSION:"));
   const mine = list
     .split(/^---TRANSACTION /m)
-    .find((entry) => new RegExp(`^\\w+ thread id ${own?.["id"] ?? ""},`, "m").test(entry));
+    .find((entry) => new RegExp(`^\\w+ thread id ${id},`, "m").test(entry));
   // Who did not touch a row yet is not listed.
   if (mine === undefined && status.includes("... truncated...")) throw notListed();
   return Number(/\bundo log entries (\d+)/.exec(mine ?? "")?.[1] ?? 0);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { beforeSending } from "../engine.ts";
 import { HeldSessions } from "../sql/held-sessions.ts";
 import { notEnded } from "../sql/server-errors.ts";
 import { type Session, errorNumberOf, literal } from "./session.ts";
@@ -24,17 +25,19 @@ export class PreparedTransactions {
     begin: (session: Session) => Promise<() => Promise<void>>,
   ): Promise<void> {
     const { xid, lock } = transactionName(name);
-    const session = await this.#open();
+    const session = await beforeSending(() => this.#open());
     try {
-      // Whoever has this lock may be about to prepare: the server tells which connection it is.
-      const [got] = await session.ask(
-        `SELECT GET_LOCK(${literal(lock)}, ${PATIENCE_MS / 1000}) AS isOurs`,
-      );
-      if (got?.["isOurs"] !== "1") throw notEnded();
-      const work = await begin(session);
-      await session.execute(`XA START ${xid}`);
-      await work();
-      await session.ask(`XA END ${xid}`);
+      await beforeSending(async () => {
+        // Whoever has this lock may be about to prepare: the server tells which connection it is.
+        const [got] = await session.ask(
+          `SELECT GET_LOCK(${literal(lock)}, ${PATIENCE_MS / 1000}) AS isOurs`,
+        );
+        if (got?.["isOurs"] !== "1") throw notEnded();
+        const work = await begin(session);
+        await session.execute(`XA START ${xid}`);
+        await work();
+        await session.ask(`XA END ${xid}`);
+      });
       await session.ask(`XA PREPARE ${xid}`);
     } catch (thrown) {
       await session[Symbol.asyncDispose]();

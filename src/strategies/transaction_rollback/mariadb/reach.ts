@@ -4,9 +4,8 @@ import { tablePath } from "../row-changes.ts";
 import { changedTable } from "../sql/checked-rows.ts";
 import { refused } from "../sql/statement-errors.ts";
 import type { Catalog } from "./catalog.ts";
-import { type Session, literal } from "./session.ts";
 import { type StatementShape, type Word, wordsOf } from "./statement-shape.ts";
-import { type Table, findTable, referrersOf } from "./tables.ts";
+import type { Table } from "./tables.ts";
 
 /** Which tables a statement can change. */
 export interface Reach {
@@ -29,12 +28,11 @@ const TABLE_FOLLOWS = /^(INTO|UPDATE|FROM|JOIN|INSERT|REPLACE|IGNORE|LOW_PRIORIT
  * @throws DatabaseError (`DATABASE`) for a table whose rows cannot be recorded; nothing was run.
  */
 export async function reachOf(
-  session: Session,
   catalog: Catalog,
   statement: Statement,
   shape: StatementShape | null,
 ): Promise<Reach> {
-  const search = new Search(session, catalog, (why) => refused(statement, "notCaptured", why));
+  const search = new Search(catalog, (why) => refused(statement, "notCaptured", why));
   const words = wordsOf(statement.text);
   if (shape !== null) search.requireOwn(shape.schema);
   search.addCalls(words);
@@ -51,11 +49,10 @@ export async function reachOf(
 
 /** The tables that changes of others can set off changes in: through triggers, which they may have, and foreign keys. */
 export async function tablesBehind(
-  session: Session,
   catalog: Catalog,
   names: readonly string[],
 ): Promise<readonly Table[]> {
-  const search = new Search(session, catalog, (why) => {
+  const search = new Search(catalog, (why) => {
     return new DriftError(
       why,
       names.map((table) => changedTable(tablePath({ schema: catalog.database, table }))),
@@ -68,7 +65,6 @@ export async function tablesBehind(
 
 class Search {
   hasBodies = false;
-  readonly #session: Session;
   readonly #catalog: Catalog;
   readonly #refused: (why: string) => Error;
   readonly #tables = new Map<string, Table>();
@@ -79,8 +75,7 @@ class Search {
   /** The table whose trigger is looked at; empty for the statement. */
   #owner = "";
 
-  constructor(session: Session, catalog: Catalog, refuse: (why: string) => Error) {
-    this.#session = session;
+  constructor(catalog: Catalog, refuse: (why: string) => Error) {
     this.#catalog = catalog;
     this.#refused = refuse;
   }
@@ -124,7 +119,7 @@ class Search {
     const definition = this.#catalog.relations.get(name);
     if (definition === undefined) return;
     if (definition !== null) return this.addNamed(wordsOf(definition), how);
-    const table = await findTable(this.#session, { schema: this.#catalog.database, table: name });
+    const table = await this.#catalog.table({ schema: this.#catalog.database, table: name });
     if (table !== null) await this.#addTable(table, how);
   }
 
@@ -162,24 +157,13 @@ class Search {
     }
     if (this.#tables.has(name)) return;
     this.#tables.set(name, table);
-    const referrers = await referrersOf(this.#session, table);
-    if (referrers.length !== (await this.#countReferrers(table)))
+    const referrers = await this.#catalog.referrersOf(table);
+    if (referrers.length !== (await this.#catalog.countReferrers(table)))
       throw this.#refused(`tables that the user may not see refer to ${name}`);
     for (const referrer of referrers.filter(({ isCascading }) => isCascading)) {
-      const child = await findTable(this.#session, referrer);
+      const child = await this.#catalog.table(referrer);
       // The server runs no triggers for these.
       if (child !== null) await this.#addTable(child, "cascade");
     }
-  }
-
-  /** What the engine knows, whoever asks; names stand there as they do in the names of files. */
-  async #countReferrers({ schema, table }: Table): Promise<number> {
-    const name = (part: string): string =>
-      `CAST(CONVERT(${literal(part)} USING filename) AS BINARY)`;
-    const [row] = await this.#session.run(
-      `SELECT COUNT(*) AS n FROM information_schema.INNODB_SYS_FOREIGN
-        WHERE CAST(REF_NAME AS BINARY) = CONCAT(${name(schema)}, '/', ${name(table)})`,
-    );
-    return Number(row?.["n"] ?? 0);
   }
 }

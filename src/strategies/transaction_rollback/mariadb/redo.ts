@@ -8,18 +8,17 @@ import {
   requireAfter,
   requireBefore,
   tablesOf,
+  tellTaken,
 } from "../sql/checked-rows.ts";
 import { changedRows, countOf } from "./changed-rows.ts";
 import { isPassing, rowsOf } from "./row-statements.ts";
-import { type Session, errorNumberOf } from "./session.ts";
+import { type Session, errorNumberOf, isHeld } from "./session.ts";
 import type { Table } from "./tables.ts";
 import { type EffectGroup, redoBesideTriggers } from "./triggered-redo.ts";
 
 const DUPLICATE = 1062;
 /** Foreign keys and checks that are violated. */
 const VIOLATIONS = new Set([1216, 1217, 1451, 1452, 4025]);
-/** A lock that was not to be had in time, a deadlock, and a transaction that one of them ended. */
-const LOCKED = new Set([1205, 1213, 1402, 1613, 1614]);
 
 /** What each statement of a log did, in the order in which it is applied. */
 export function groupsOf(
@@ -60,8 +59,24 @@ async function redoGroups(
   await requireBefore(rows, tables, effects);
   await session.execute("SAVEPOINT cofferdam_redo");
   try {
+    await applyTogether(session, tables, groups);
+  } catch (thrown) {
+    const reason = reasonOf(thrown);
+    if (reason === null || reason === "locked") throw thrown;
+    // A second look tells which rows are in the way.
+    await session.execute("ROLLBACK TO SAVEPOINT cofferdam_redo");
+    throw await tellTaken(rows, tables, effects, thrown);
+  }
+}
+
+async function applyTogether(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly EffectGroup[],
+): Promise<void> {
+  try {
     // Rows of different statements go together as long as they do not get in each other's way.
-    await applyGroups(session, tables, [effects]);
+    await applyGroups(session, tables, [groups.flat()]);
   } catch (thrown) {
     const isOrder = thrown instanceof DriftError || isPassing(thrown);
     if (!isOrder || groups.length < 2) throw thrown;
@@ -91,17 +106,16 @@ async function applyGroups(
 
 /** Constraints that are violated, and locks that are held, are the work of somebody else: alone it went well. */
 function asDrift(thrown: unknown, effects: readonly RowEffect[]): unknown {
-  const number = errorNumberOf(thrown);
-  if (thrown instanceof DriftError || number === null) return thrown;
-  const reason = reasonOf(number);
+  const reason = thrown instanceof DriftError ? null : reasonOf(thrown);
   if (reason === null) return thrown;
   const message = thrown instanceof Error ? thrown.message : "";
   const conflicts = effects.map((effect) => conflictOf(effect, reason, null));
   return new DriftError(message, conflicts, thrown);
 }
 
-function reasonOf(number: number): RowConflict["reason"] | null {
+function reasonOf(thrown: unknown): RowConflict["reason"] | null {
+  const number = errorNumberOf(thrown) ?? 0;
   if (number === DUPLICATE) return "exists";
-  if (LOCKED.has(number)) return "locked";
+  if (isHeld(thrown)) return "locked";
   return VIOLATIONS.has(number) ? "changed" : null;
 }

@@ -1,3 +1,4 @@
+import { addToList } from "../../../model/add-to-list.ts";
 import type { RowEffect } from "../log-entry.ts";
 import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
 import { type Values, chunksOf, isOneOf, keyOfImage, readKeys, valueOf, valuesOf } from "./rows.ts";
@@ -85,7 +86,7 @@ function* updates(table: Table, effects: readonly RowEffect[]): Generator<string
   const together = new Map<string, (readonly string[])[]>();
   for (const { before, after } of effects) {
     const set = assignments(table, valuesOf(before ?? "{}"), valuesOf(after ?? "{}"));
-    together.set(set, [...(together.get(set) ?? []), keyOfImage(table, before ?? "{}")]);
+    addToList(together, set, keyOfImage(table, before ?? "{}"));
   }
   for (const [set, keys] of together)
     for (const chunk of chunksOf(keys))

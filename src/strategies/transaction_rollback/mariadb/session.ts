@@ -34,6 +34,7 @@ const MODES: Readonly<Record<SessionMode, string>> = {
 export class Session extends KeptSession {
   readonly #client: Client;
   #mode: SessionMode = "user";
+  #id: string | null = null;
   /** Settles when the session is set up. */
   #isSetUp: Promise<unknown> = Promise.resolve();
 
@@ -96,6 +97,12 @@ export class Session extends KeptSession {
     if (this.#mode === mode) return;
     await this.execute(MODES[mode]);
     this.#mode = mode;
+  }
+
+  /** The number that the server lists the connection with. */
+  async id(): Promise<string> {
+    this.#id ??= (await this.run("SELECT CONNECTION_ID() AS id"))[0]?.["id"] ?? "";
+    return this.#id;
   }
 
   /** Runs one statement; the server itself refuses a second one in it. */
@@ -180,6 +187,14 @@ export function errorNumberOf(thrown: unknown): number | null {
   if (sqlStateOf(thrown) === null || !(thrown instanceof Error) || !("errno" in thrown))
     return null;
   return typeof thrown.errno === "number" ? thrown.errno : null;
+}
+
+/** A lock that was not to be had in time, a deadlock, and a transaction that one of them ended. */
+const HELD = new Set([1205, 1213, 1402, 1613, 1614]);
+
+/** Whether an error says that somebody else holds what was wanted. */
+export function isHeld(thrown: unknown): boolean {
+  return HELD.has(errorNumberOf(thrown) ?? 0);
 }
 
 /** The connection was killed, or the server goes down. */

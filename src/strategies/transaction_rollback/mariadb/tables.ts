@@ -1,3 +1,4 @@
+import { addToList } from "../../../model/add-to-list.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { type Session, type TextRow, literal, quoted } from "./session.ts";
 
@@ -97,7 +98,7 @@ export async function findTable(
   for (const row of keys) {
     const column = named.get(row["COLUMN_NAME"] ?? "");
     const index = row["INDEX_NAME"] ?? "";
-    if (column !== undefined) indexes.set(index, [...(indexes.get(index) ?? []), column]);
+    if (column !== undefined) addToList(indexes, index, column);
   }
   const primary = indexes.get(PRIMARY) ?? [];
   const isOfBeginnings = keys.some(
@@ -131,7 +132,7 @@ export async function referrersOf(
   const found = new Map<string, TextRow[]>();
   for (const row of rows) {
     const name = JSON.stringify([row["TABLE_SCHEMA"], row["CHILD"], row["CONSTRAINT_NAME"]]);
-    found.set(name, [...(found.get(name) ?? []), row]);
+    addToList(found, name, row);
   }
   return [...found.values()].map((parts) => {
     const rules = [parts[0]?.["UPDATE_RULE"], parts[0]?.["DELETE_RULE"]];

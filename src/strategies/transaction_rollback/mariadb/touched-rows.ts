@@ -1,16 +1,19 @@
 import type { RowEffect } from "../log-entry.ts";
+import type { Catalog } from "./catalog.ts";
 import { type Row, effectOf, readKeys, readValues, valuesIn } from "./rows.ts";
 import type { Session } from "./session.ts";
-import { type Referrer, type Table, findTable, referrersOf } from "./tables.ts";
+import type { Referrer, Table } from "./tables.ts";
 
 /** Rows that a statement may change, with those that foreign keys would change along with them. */
 export class TouchedRows {
   readonly #session: Session;
+  readonly #catalog: Catalog;
   readonly #tables = new Map<string, { table: Table; referrers: readonly Referrer[] }>();
   readonly #rows = new Map<string, Map<string, Row>>();
 
-  constructor(session: Session) {
+  constructor(session: Session, catalog: Catalog) {
     this.#session = session;
+    this.#catalog = catalog;
   }
 
   /** Adds rows of a table that has a key, and all that refer to them. */
@@ -49,14 +52,14 @@ export class TouchedRows {
   async #known(table: Table): Promise<{ table: Table; referrers: readonly Referrer[] }> {
     const known = this.#tables.get(table.name);
     if (known !== undefined) return known;
-    const all = await referrersOf(this.#session, table);
+    const all = await this.#catalog.referrersOf(table);
     const facts = { table, referrers: all.filter(({ isCascading }) => isCascading) };
     this.#tables.set(table.name, facts);
     return facts;
   }
 
   async #follow(referrer: Referrer, parents: readonly Row[]): Promise<void> {
-    const table = await findTable(this.#session, referrer);
+    const table = await this.#catalog.table(referrer);
     // Without a key its rows cannot be told apart: the count will show whether any changed.
     if (table === null || table.key.length === 0) return;
     const columns = referrer.columns.flatMap(

@@ -30,7 +30,7 @@ export async function redoBesideTriggers(
   const catalog = await Catalog.load(session, triggered[0]?.schema ?? "");
   const names = triggered.map(({ table }) => table);
   const behind = new Map(
-    (await tablesBehind(session, catalog, names)).map((table) => [tablePath(table), table]),
+    (await tablesBehind(catalog, names)).map((table) => [tablePath(table), table]),
   );
   // Rows without a key cannot be looked up one by one.
   const bags = [...tables].filter(([, { key }]) => key.length === 0);

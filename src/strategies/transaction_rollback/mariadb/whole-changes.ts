@@ -1,3 +1,4 @@
+import { addToList } from "../../../model/add-to-list.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { type Row, effectOf, valuesIn } from "./rows.ts";
 import type { Table } from "./tables.ts";
@@ -32,7 +33,7 @@ function byContent(
   after: readonly Row[],
 ): readonly RowEffect[] {
   const now = new Map<string, Row[]>();
-  for (const row of after) now.set(row.image, [...(now.get(row.image) ?? []), row]);
+  for (const row of after) addToList(now, row.image, row);
   const gone = before.filter(({ image }) => now.get(image)?.pop() === undefined);
   const come = [...now.values()].flat();
   return table.beginnings.length > 0 ? apart(table, gone, come) : paired(table, gone, come);

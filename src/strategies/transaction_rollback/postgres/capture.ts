@@ -3,14 +3,15 @@ import type { DroppedTable, LoggedStatement, RowEffect } from "../log-entry.ts";
 import { tablePath } from "../row-changes.ts";
 import { notCaptured } from "../sql/not-captured.ts";
 import type { Statement } from "../sql/split-statements.ts";
-import { failedBy, refused } from "../sql/statement-errors.ts";
+import { type PlacedStatement, failedBy, refused } from "../sql/statement-errors.ts";
 import { type CapturedEffect, chained } from "./chained-effects.ts";
 import { classifyStatement } from "./classify-statement.ts";
 import { endOfScript } from "./deferred.ts";
 import { rememberTables, tablesWithRows } from "./dropped-tables.ts";
-import { type Session, isLost, sqlStateOf } from "./session.ts";
+import { heldTable } from "./held-table.ts";
+import { type Session, type TextRow, isLost, sqlStateOf, toldBesides } from "./session.ts";
 import { tableOf, touchedSince, touchedTables } from "./tables.ts";
-import { targetTables } from "./target-tables.ts";
+import { patternOf, targetTables } from "./target-tables.ts";
 import { WatchedTables } from "./watched-tables.ts";
 
 const OBJECT_IN_USE = "55006";
@@ -18,6 +19,9 @@ const NO_RIGHT = "42501";
 /** A trigger of one table may touch the next; each round finds more of them. */
 const MOST_ROUNDS = 50;
 const NONE: ReadonlySet<string> = new Set();
+/** So many effects are read at once; without a limit the server would rather read all there are than use the index. */
+const MOST_TAKEN = 1000;
+const TAKEN = `SELECT * FROM pg_temp.cofferdam_effects WHERE n > $1 ORDER BY n LIMIT ${MOST_TAKEN}`;
 
 /** A table that can only be watched from the beginning, because checks of its rows wait for the end. */
 export class UnwatchedError extends Error {
@@ -38,6 +42,12 @@ export class UnwatchedError extends Error {
 export class Capture {
   readonly #session: Session;
   readonly #watched: WatchedTables;
+  /** Statements as they are but for their values; the targets of these are watched, if they have any. */
+  readonly #planned = new Set<string>();
+  /** What was touched when the last statement had ended; null where something else came in between. */
+  #touched: Awaited<ReturnType<typeof touchedTables>> | null = null;
+  /** The number of the last effect that was taken. */
+  #last = "0";
 
   constructor(session: Session) {
     this.#session = session;
@@ -79,9 +89,7 @@ export class Capture {
    */
   async run(statement: Statement): Promise<LoggedStatement> {
     const kind = classifyStatement(statement);
-    // Spares the first, futile run where the tables can be told from the statement.
-    for (const oid of await targetTables(this.#session, statement))
-      if (!this.#watched.oids.has(oid)) await this.#watch(statement, oid);
+    await this.#watchTargets(statement);
     return this.#record(statement, kind);
   }
 
@@ -94,17 +102,39 @@ export class Capture {
   ): Promise<LoggedStatement | null> {
     const text = await endOfScript(this.#session, tables);
     if (text === null) return null;
-    const logged = await this.#record({ text, bare: "", position: 0 }, "rows");
+    const logged = await this.#record({ text, bare: "", position: 0, line: 0 }, "rows");
     return logged.effects.length === 0 ? null : logged;
   }
 
+  /** Spares the first, futile run where the tables can be told from the statement. */
+  async #watchTargets(statement: Statement): Promise<void> {
+    const pattern = patternOf(statement);
+    if (this.#planned.has(pattern)) return;
+    this.#touched = null;
+    for (const oid of await targetTables(this.#session, statement))
+      if (!this.#watched.oids.has(oid)) await this.#watch(statement, oid);
+    this.#planned.add(pattern);
+  }
+
+  /** Nested savepoints would make each statement slower than the one before it. */
   async #record(statement: Statement, kind: LoggedStatement["kind"]): Promise<LoggedStatement> {
+    await this.#session.run("SAVEPOINT cofferdam_statement");
+    const logged = await this.#recordNested(statement, kind);
+    await this.#session.run("RELEASE SAVEPOINT cofferdam_statement");
+    return logged;
+  }
+
+  async #recordNested(
+    statement: Statement,
+    kind: LoggedStatement["kind"],
+  ): Promise<LoggedStatement> {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      await this.#session.run("SAVEPOINT cofferdam_statement");
-      const before = await touchedTables(this.#session);
+      const before = this.#touched ?? (await touchedTables(this.#session));
+      this.#touched = null;
       const tables = kind === "schema" ? await tablesWithRows(this.#session) : NONE;
       const count = await this.#execute(statement);
-      const touched = touchedSince(before, await touchedTables(this.#session));
+      const after = await touchedTables(this.#session);
+      const touched = touchedSince(before, after);
       const rows = touched.filter(({ schema }) => schema !== "pg_catalog");
       if (kind === "schema") {
         // Whatever it did to rows, it would do so once more when it is repeated.
@@ -118,7 +148,10 @@ export class Capture {
       }
       if (rows.length < touched.length) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
       const unseen = rows.filter(({ oid }) => !this.#watched.oids.has(oid));
-      if (unseen.length === 0) return this.#logged(statement, count);
+      if (unseen.length === 0) {
+        this.#touched = after;
+        return this.#logged(statement, count);
+      }
       await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
       for (const { oid } of unseen) await this.#watch(statement, oid);
     }
@@ -144,6 +177,8 @@ export class Capture {
     try {
       await this.#watched.add(oid, table);
     } catch (cause) {
+      const held = heldTable(table, cause);
+      if (held !== null) throw held;
       const owned = sqlStateOf(cause) === NO_RIGHT ? ", which takes the owner of the table" : "";
       const error = failed(
         statement,
@@ -156,6 +191,8 @@ export class Capture {
 
   /** Those of the `tables` before it that are gone have to be remembered, so it is run once more. */
   async #loggedSchema(statement: Statement, tables: ReadonlySet<string>): Promise<LoggedStatement> {
+    // The same words may mean other tables now.
+    this.#planned.clear();
     const left = await tablesWithRows(this.#session);
     const gone = [...tables].filter((oid) => !left.has(oid));
     let drops: readonly DroppedTable[] = [];
@@ -179,26 +216,33 @@ export class Capture {
     return { text: statement.text, kind: "rows", effects: chained(taken) };
   }
 
-  /** What the triggers have told since the last time. */
+  /** What the triggers have told since the last time; nothing is deleted, because every reader would pass by it. */
   async #taken(): Promise<readonly CapturedEffect[]> {
-    const rows = await this.#session.run(
-      "WITH taken AS (DELETE FROM pg_temp.cofferdam_effects RETURNING *) SELECT * FROM taken ORDER BY n",
-    );
-    return rows.map((row) => ({
-      from: row["version_before"] ?? null,
-      to: row["version_after"] ?? null,
-      effect: {
-        schema: row["schema"] ?? "",
-        table: row["name"] ?? "",
-        keyBefore: keyOf(row["key_before"]),
-        keyAfter: keyOf(row["key_after"]),
-        before: row["before"] ?? null,
-        after: row["after"] ?? null,
-        rowBefore: lineOf(row["row_before"]),
-        rowAfter: lineOf(row["row_after"]),
-      },
-    }));
+    const effects: CapturedEffect[] = [];
+    for (;;) {
+      const rows = await this.#session.run(TAKEN, [this.#last]);
+      effects.push(...rows.map(effectOf));
+      this.#last = rows.at(-1)?.["n"] ?? this.#last;
+      if (rows.length < MOST_TAKEN) return effects;
+    }
   }
+}
+
+function effectOf(row: TextRow): CapturedEffect {
+  return {
+    from: row["version_before"] ?? null,
+    to: row["version_after"] ?? null,
+    effect: {
+      schema: row["schema"] ?? "",
+      table: row["name"] ?? "",
+      keyBefore: keyOf(row["key_before"]),
+      keyAfter: keyOf(row["key_after"]),
+      before: row["before"] ?? null,
+      after: row["after"] ?? null,
+      rowBefore: lineOf(row["row_before"]),
+      rowAfter: lineOf(row["row_after"]),
+    },
+  };
 }
 
 const FILLS = "it fills tables: make the table first, then INSERT into it";
@@ -207,12 +251,9 @@ const changesAlong = (table: Pick<RowEffect, "schema" | "table">): string =>
 const CHANGES_SCHEMA = "it changes the schema from inside: write these statements by themselves";
 
 /** What the server says against a statement. */
-export function failed(
-  statement: Pick<Statement, "bare" | "position">,
-  cause: unknown,
-  about = "",
-): DatabaseError {
-  return failedBy(statement, cause, { isLost: isLost(cause), sqlState: sqlStateOf(cause) }, about);
+export function failed(statement: PlacedStatement, cause: unknown, about = ""): DatabaseError {
+  const told = { isLost: isLost(cause), sqlState: sqlStateOf(cause), about, ...toldBesides(cause) };
+  return failedBy(statement, cause, told);
 }
 
 function keyOf(json: string | null | undefined): readonly string[] | null {

@@ -9,13 +9,16 @@ const CLUSTER = "it changes the whole server, not only this database";
 
 /** What is refused, by its words; the first rule that fits tells why. */
 const REFUSED: readonly RefusalRule[] = [
+  [/^\\/, "notCaptured", "it is a command of psql, which the server does not know: leave it out"],
   [/^(COMMIT|END|ROLLBACK|ABORT|BEGIN|START|PREPARE TRANSACTION)\b/, "endsTransaction", ENDS],
   [
     /^(SAVEPOINT|RELEASE)\b/,
     "endsTransaction",
     "savepoints are the sandbox's own: use checkpoints",
   ],
-  [/^(VACUUM|CLUSTER|REINDEX|CHECKPOINT)\b/, "outsideTransaction", OUTSIDE],
+  [/^(VACUUM|CHECKPOINT)\b/, "outsideTransaction", OUTSIDE],
+  [/^(CLUSTER|REINDEX)\b/, "notCaptured", "it only rebuilds what is there: run it outside"],
+  [/^REFRESH MATERIALIZED VIEW CONCURRENTLY\b/, "notCaptured", "leave CONCURRENTLY out"],
   [
     /^(CREATE|DROP|ALTER) (DATABASE|TABLESPACE|SUBSCRIPTION|SYSTEM)\b/,
     "outsideTransaction",

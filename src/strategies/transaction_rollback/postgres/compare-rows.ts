@@ -1,3 +1,4 @@
+import { addToList } from "../../../model/add-to-list.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { notCaptured } from "../sql/not-captured.ts";
 import type { Session, TextRow } from "./session.ts";
@@ -137,7 +138,7 @@ function byContent(
   now: readonly FoundRow[],
 ): readonly RowEffect[] {
   const left = new Map<string, FoundRow[]>();
-  for (const row of old) left.set(row.image, [...(left.get(row.image) ?? []), row]);
+  for (const row of old) addToList(left, row.image, row);
   const added = now.filter(({ image }) => left.get(image)?.pop() === undefined);
   const gone = [...left.values()].flat();
   return [

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { describeThrown } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
-import type {
-  DatabaseCloneCalls,
-  DatabaseEngine,
-  Direction,
-  PrepareDetails,
-  RecordedStatements,
-  ServerFacts,
+import {
+  type DatabaseCloneCalls,
+  type DatabaseEngine,
+  type Direction,
+  type PrepareDetails,
+  type RecordedStatements,
+  type ServerFacts,
+  beforeSending,
 } from "../engine.ts";
 import type { IdlePool } from "../idle-pool.ts";
 import type { LoggedWrite } from "../log-entry.ts";
@@ -35,6 +36,17 @@ const UNDEFINED_OBJECT = "42704";
 const UNIQUE_VIOLATION = "23505";
 /** Where the decisions of transactions stand that could not be prepared. */
 const DECISIONS = "cofferdam.decisions";
+/** Whether the role may make that table, or use the one that is there. */
+const MAY_DECIDE = `
+  SELECT CASE
+    WHEN c.oid IS NOT NULL THEN has_schema_privilege(n.oid, 'USAGE')
+      AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+      AND has_table_privilege(c.oid, 'DELETE')
+    ELSE has_database_privilege(current_database(), 'CREATE')
+      AND (n.oid IS NULL OR has_schema_privilege(n.oid, 'USAGE, CREATE')) END
+  FROM (VALUES ('cofferdam', 'decisions')) named (schema, name)
+  LEFT JOIN pg_namespace n ON n.nspname = named.schema
+  LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.name`;
 const MAKE_DECISIONS = [
   "CREATE SCHEMA IF NOT EXISTS cofferdam",
   `CREATE TABLE IF NOT EXISTS ${DECISIONS} (name text PRIMARY KEY, decision text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
@@ -77,7 +89,7 @@ export class PostgresEngine implements DatabaseEngine {
       `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
          current_database() AS database, current_setting('max_prepared_transactions') AS prepared,
          current_setting('track_counts') AS counts, pg_is_in_recovery() AS standby,
-         has_database_privilege(current_database(), 'TEMP') AS temp,
+         has_database_privilege(current_database(), 'TEMP') AS temp, (${MAY_DECIDE}) AS decides,
          ${IDENTITY} AS identity`,
     );
     requireFit(this.#connection, [
@@ -85,6 +97,11 @@ export class PostgresEngine implements DatabaseEngine {
       [facts["standby"] === "t", "is a standby", "Connect to the primary."],
       [facts["counts"] !== "on", "does not count rows", "Set track_counts = on."],
       [facts["temp"] !== "t", "grants no temporary tables", "Grant TEMPORARY on the database."],
+      [
+        facts["prepared"] === "0" && facts["decides"] !== "t",
+        "prepares no transactions, and its role has no rights to a table of decisions",
+        `Set max_prepared_transactions above zero; or grant CREATE on the database, or, where another role has made ${DECISIONS}, USAGE on its schema and SELECT, INSERT and DELETE on it.`,
+      ],
     ]);
     const { version, database, identity } = facts;
     return {
@@ -143,20 +160,19 @@ export class PostgresEngine implements DatabaseEngine {
     name: string,
     { begun, noted }: PrepareDetails = {},
   ): Promise<string | null> {
-    const session = await (begun instanceof BegunSession
-      ? begun.take()
-      : this.#begin(log, direction));
-    let transaction: string | null;
-    try {
-      // Under this name the connection is found, and ended, by whoever has to know that nothing will be prepared.
-      transaction = await session.be(name);
-      await session.run("SET CONSTRAINTS ALL IMMEDIATE");
-      await noted;
-      await session.ask(`PREPARE TRANSACTION ${literal(name)}`);
-    } catch (thrown) {
-      await session[Symbol.asyncDispose]();
-      throw thrown;
-    }
+    const [session, transaction] = await beforeSending(async () => {
+      const opened = await (begun instanceof BegunSession
+        ? begun.take()
+        : this.#begin(log, direction));
+      return withSession(opened, async () => {
+        // Under this name the connection is found, and ended, by whoever has to know that nothing will be prepared.
+        const number = await opened.be(name);
+        await opened.run("SET CONSTRAINTS ALL IMMEDIATE");
+        await noted;
+        return [opened, number] as const;
+      });
+    });
+    await withSession(session, () => session.ask(`PREPARE TRANSACTION ${literal(name)}`));
     this.#held.hold(name, session);
     return transaction;
   }
@@ -195,12 +211,18 @@ export class PostgresEngine implements DatabaseEngine {
     direction: Direction,
     name: string,
   ): Promise<void> {
-    await this.#makeDecisions();
-    await using session = await this.#begin(log, direction);
-    await session.be(name);
-    await session.run("SET CONSTRAINTS ALL IMMEDIATE");
-    await session.ask(WAIT_FOR_DISK);
-    await session.ask(`INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`, [name]);
+    await using session = await beforeSending(async () => {
+      await this.#makeDecisions();
+      const opened = await this.#begin(log, direction);
+      return withSession(opened, async () => {
+        await opened.be(name);
+        await opened.run("SET CONSTRAINTS ALL IMMEDIATE");
+        await opened.ask(WAIT_FOR_DISK);
+        const decision = `INSERT INTO ${DECISIONS} (name, decision) VALUES ($1, 'COMMIT')`;
+        await opened.ask(decision, [name]);
+        return opened;
+      });
+    });
     await session.ask("COMMIT");
   }
 
@@ -252,14 +274,11 @@ export class PostgresEngine implements DatabaseEngine {
   /** Opens a transaction that shows the database as the log leaves it. */
   async #begin(log: readonly LoggedWrite[], direction: Direction = "forward"): Promise<Session> {
     const session = await this.#open();
-    try {
+    return withSession(session, async () => {
       await this.#enter(session);
       await redo(session, log, direction);
       return session;
-    } catch (thrown) {
-      await session[Symbol.asyncDispose]();
-      throw thrown;
-    }
+    });
   }
 
   async #enter(session: Session): Promise<void> {
@@ -276,6 +295,16 @@ export class PostgresEngine implements DatabaseEngine {
     }
     if (session.identity === this.#expected) return;
     throw otherDatabase(this.#connection);
+  }
+}
+
+/** Does work with a session that stays open unless it fails. */
+async function withSession<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    await session[Symbol.asyncDispose]();
+    throw thrown;
   }
 }
 

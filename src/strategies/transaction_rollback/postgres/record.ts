@@ -5,13 +5,11 @@ import { hasEffects, tablePath } from "../row-changes.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { refused } from "../sql/statement-errors.ts";
 import { Capture, UnwatchedError } from "./capture.ts";
+import { heldTable } from "./held-table.ts";
 import { redo } from "./redo.ts";
 import { lastNumbers, movedSequences } from "./sequences.ts";
 import { type Session, isLost, sqlStateOf } from "./session.ts";
 import { type Table, findTable, tableOf } from "./tables.ts";
-
-const LOCK_NOT_AVAILABLE = "55P03";
-const DEADLOCK = "40P01";
 
 /** What one try has learned from those before. */
 interface Lessons {
@@ -127,10 +125,7 @@ async function lock(session: Session, table: Table | null): Promise<void> {
   try {
     await session.run(`LOCK TABLE ONLY ${table.name} IN SHARE ROW EXCLUSIVE MODE`);
   } catch (thrown) {
-    if (![LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlStateOf(thrown) ?? "")) throw thrown;
-    const path = tablePath(table);
-    const conflict = { path, reason: "locked", base: null, theirs: null, ours: null } as const;
-    throw new DriftError(describeThrown(thrown), [conflict], thrown);
+    throw heldTable(table, thrown) ?? thrown;
   }
 }
 

@@ -8,6 +8,7 @@ import {
   requireAfter,
   requireBefore,
   tablesOf,
+  tellTaken,
 } from "../sql/checked-rows.ts";
 import { type EffectRun, kindOf } from "../sql/row-store.ts";
 import { withWaiting, withoutWaiting } from "./deferred.ts";
@@ -16,14 +17,14 @@ import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
 import { requireSameColumns } from "./same-columns.ts";
 import { catchUp } from "./sequences.ts";
-import { type Session, sqlStateOf } from "./session.ts";
+import { type Session, isHeld, sqlStateOf } from "./session.ts";
 import { type Table, touchedSince, touchedTables } from "./tables.ts";
 
 const UNIQUE_VIOLATION = "23505";
+/** Violated constraints. */
+const VIOLATION = /^23/;
 /** Violated constraints, values that a column does not take any more, and tables that have just gone. */
 const BY_OTHERS = /^(2[23]|42P01$)/;
-const LOCK_NOT_AVAILABLE = "55P03";
-const DEADLOCK = "40P01";
 
 /** What one statement did. */
 type Group = readonly RowEffect[];
@@ -95,7 +96,7 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
   await requireBefore(rows, tables, effects);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
-  const touched = await applyPart(session, tables, groups);
+  const touched = await applyOrTell(session, tables, groups);
   await requireAfter(rows, tables, effects);
   requireNothingElse(effects, touched);
   if (silenced.length === 0) return;
@@ -125,6 +126,21 @@ async function lockTables(session: Session, tables: ReadonlyMap<string, Table>):
 }
 
 type Touched = ReturnType<typeof touchedSince>;
+
+/** Applies rows. Where a constraint is violated, a second look tells which rows are in the way. */
+async function applyOrTell(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly Group[],
+): Promise<Touched> {
+  try {
+    return await applyPart(session, tables, groups);
+  } catch (thrown) {
+    if (!VIOLATION.test(sqlStateOf(thrown) ?? "")) throw thrown;
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
+    throw await tellTaken(rowsOf(session), tables, groups.flat(), thrown);
+  }
+}
 
 /** Applies rows, with checks that wait where they cannot be applied otherwise, and gives what was touched. */
 async function applyPart(
@@ -214,7 +230,7 @@ function requireNothingElse(effects: readonly RowEffect[], touched: Touched): vo
 function asDrift(thrown: unknown, part: Part): unknown {
   const state = sqlStateOf(thrown);
   if (thrown instanceof DriftError || state === null) return thrown;
-  const isLocked = state === LOCK_NOT_AVAILABLE || state === DEADLOCK;
+  const isLocked = isHeld(thrown);
   const isOurs = !isLocked && !BY_OTHERS.test(state) && part.groups !== undefined;
   if (isOurs) return thrown;
   const reason = isLocked ? "locked" : state === UNIQUE_VIOLATION ? "exists" : "changed";

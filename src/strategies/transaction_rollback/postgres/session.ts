@@ -3,7 +3,7 @@ import type { Client, QueryResult } from "pg";
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
 import { CONNECT_MS, KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
-import { unreachable } from "../sql/server-errors.ts";
+import { ADVICE_HELD, unreachable } from "../sql/server-errors.ts";
 
 /** Rows as the server writes them: every value is text. */
 export type TextRow = Readonly<Record<string, string | null>>;
@@ -20,6 +20,8 @@ const BE =
   "SELECT set_config('application_name', $1, false), pg_current_xact_id_if_assigned()::text AS number";
 /** Classes of errors that say that the connection, or the server, is gone. */
 const LOST = /^(08|57P0)/;
+/** Not let go in time, and a deadlock. */
+const HELD: ReadonlySet<string> = new Set(["55P03", "40P01"]);
 
 /** One connection. */
 export class Session extends KeptSession {
@@ -142,6 +144,21 @@ export function applicationName(purpose: string): string {
 export function sqlStateOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || !("code" in thrown)) return null;
   return typeof thrown.code === "string" && /^[0-9A-Z]{5}$/.test(thrown.code) ? thrown.code : null;
+}
+
+/** What the server says of an error besides its message. */
+export function toldBesides(thrown: unknown): { readonly detail: string; readonly advice: string } {
+  const { detail, hint } = thrown as { readonly detail?: unknown; readonly hint?: unknown };
+  const isTold = sqlStateOf(thrown) !== null;
+  return {
+    detail: isTold && typeof detail === "string" ? detail : "",
+    advice: isHeld(thrown) ? ADVICE_HELD : isTold && typeof hint === "string" ? hint : "",
+  };
+}
+
+/** Whether an error says that somebody else holds what was wanted. */
+export function isHeld(thrown: unknown): boolean {
+  return HELD.has(sqlStateOf(thrown) ?? "");
 }
 
 /** Whether an error says that the connection is gone. */

@@ -13,6 +13,14 @@ interface PlanNode {
   readonly "Target Tables"?: readonly PlanNode[];
 }
 
+/** What may differ between statements that have the same targets. */
+const VALUES = /'(?:[^']|'')*'|\b\d[\d.]*/g;
+
+/** What a statement says but for the values in it. */
+export function patternOf({ text }: Statement): string {
+  return text.replaceAll(VALUES, "?");
+}
+
 /** The oids of the tables that a statement names as its targets; it is planned, not run. */
 export async function targetTables(
   session: Session,
@@ -38,6 +46,7 @@ async function plannedTargets(session: Session, text: string): Promise<readonly 
   } finally {
     // Lets its locks go: two who hold them could not both watch the table afterwards.
     await session.run("ROLLBACK TO SAVEPOINT cofferdam_plan");
+    await session.run("RELEASE SAVEPOINT cofferdam_plan");
   }
 }
 

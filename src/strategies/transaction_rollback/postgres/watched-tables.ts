@@ -4,7 +4,7 @@ import { CAPTURE_TRIGGER, type Table } from "./tables.ts";
 
 /** The key stands beside the trigger and not in it: a statement may give the columns other names, or the table another key. */
 const PREPARATION = [
-  `CREATE TEMP TABLE cofferdam_effects (n bigserial, schema text, name text, key_before text, key_after text,
+  `CREATE TEMP TABLE cofferdam_effects (n bigserial PRIMARY KEY, schema text, name text, key_before text, key_after text,
      before text, after text, row_before text, row_after text, version_before text, version_after text) ON COMMIT DROP`,
   "CREATE TEMP TABLE cofferdam_keys (relid oid, columns text[]) ON COMMIT DROP",
   `CREATE FUNCTION pg_temp.cofferdam_capture() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER ${IMAGE_CLAUSES} AS $capture$

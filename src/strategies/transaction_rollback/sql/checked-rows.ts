@@ -71,6 +71,33 @@ export async function requireAfter<T extends KeyedTable>(
     throw new DriftError("Rows did not become what was recorded", conflicts);
 }
 
+/**
+ * What a violated constraint tells, by the rows that are in the way: those that should not be there before the first effect
+ * happens, and are. Where there are none, the thrower knows as much as anybody.
+ */
+export async function tellTaken<T extends KeyedTable>(
+  store: RowStore<T>,
+  tables: ReadonlyMap<string, T>,
+  effects: readonly RowEffect[],
+  thrown: unknown,
+): Promise<unknown> {
+  const conflicts: RowConflict[] = [];
+  for (const { table, own } of keyedTables(tables, effects)) {
+    const absent = firstOf(own).filter(({ before }) => before === null);
+    const images = absent.map(({ after }) => after ?? "");
+    // What was thrown first says more than a look that fails, as on a connection that is gone.
+    const present = await store.presentRows(table, images).catch(() => null);
+    if (present === null) return thrown;
+    for (const [at, { row }] of present) {
+      const effect = absent[at];
+      if (effect !== undefined) conflicts.push(conflictOf(effect, "exists", row));
+    }
+  }
+  return conflicts.length === 0
+    ? thrown
+    : new DriftError("Rows were added by somebody else", conflicts, thrown);
+}
+
 /** An effect whose row is not as the log says. */
 export function conflictOf(
   effect: RowEffect,

@@ -8,6 +8,15 @@ import type { Connection } from "../connection.ts";
 
 type Named = Pick<Connection, "name">;
 
+/** What helps where a statement waited too long for others. */
+export const ADVICE_HELD = "Another program holds rows or a table: try again when it is done.";
+
+/** Classes of errors of servers that were reached, and what helps there. */
+const REFUSALS: readonly (readonly [sqlState: RegExp, hint: string])[] = [
+  [/^28/, "Check the user and the password of the connection in the configuration."],
+  [/^(3D000|42000)$/, "Check the name of the database in the URL of the connection."],
+];
+
 /** The server does not answer, or does not let us in. */
 export function unreachable(
   { name }: Named,
@@ -15,9 +24,10 @@ export function unreachable(
   sqlState: string | null,
 ): DatabaseError {
   const message = `The database of the connection ${name} cannot be reached: ${describeThrown(cause)}`;
+  const [, hint] = REFUSALS.find(([states]) => states.test(sqlState ?? "")) ?? [];
   return new DatabaseError(message, {
     data: { reason: "unreachable", position: null, command: null, sqlState },
-    hint: "Check that the server runs, and the connection in the configuration.",
+    hint: hint ?? "Check that the server runs, and the connection in the configuration.",
     cause,
   });
 }

@@ -6,6 +6,32 @@ export interface Statement {
   readonly bare: string;
   /** The number in the script, from 1. */
   readonly position: number;
+  /** The line of its first word, from 1. */
+  readonly line: number;
+}
+
+/** Counts the lines of a script on the way through it. */
+export class LineCounter {
+  #line = 1;
+  #first: number | null = null;
+
+  /** Goes past a part of the script; `hasWords` unless it is a comment or a literal. */
+  pass(text: string, hasWords: boolean): void {
+    const word = hasWords && this.#first === null ? text.search(/\S/) : -1;
+    if (word >= 0) this.#first = this.#line + breaksIn(text.slice(0, word));
+    this.#line += breaksIn(text);
+  }
+
+  /** The line of the first word since the last time. */
+  take(): number {
+    const line = this.#first ?? this.#line;
+    this.#first = null;
+    return line;
+  }
+}
+
+function breaksIn(text: string): number {
+  return text.split("\n").length - 1;
 }
 
 /** Everything of a dialect that may hide a semicolon or a word. */
@@ -22,15 +48,21 @@ export interface Lexis {
  */
 export function splitStatements(script: string, lexis: Lexis): readonly Statement[] {
   const statements: Statement[] = [];
+  const lines = new LineCounter();
   let start = 0;
   let bare = "";
   let copied = 0;
+  const copy = (at: number): void => {
+    const text = script.slice(copied, at);
+    lines.pass(text, true);
+    bare += text;
+  };
   const end = (at: number): void => {
-    bare += script.slice(copied, at);
-    const words = bare.replaceAll(/\s+/g, " ").trim().toUpperCase();
+    copy(at);
+    const [words, line] = [bare.replaceAll(/\s+/g, " ").trim().toUpperCase(), lines.take()];
     if (words !== "") {
       const text = script.slice(start, at).trim();
-      statements.push({ text, bare: words, position: statements.length + 1 });
+      statements.push({ text, bare: words, position: statements.length + 1, line });
     }
     bare = "";
   };
@@ -41,9 +73,11 @@ export function splitStatements(script: string, lexis: Lexis): readonly Statemen
       copied = start;
       continue;
     }
+    copy(at);
     // A literal must not join the words on both sides of it.
-    bare += `${script.slice(copied, at)} `;
+    bare += " ";
     copied = at + length;
+    lines.pass(script.slice(at, copied), false);
   }
   end(script.length);
   return statements;

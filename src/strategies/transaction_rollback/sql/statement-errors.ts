@@ -1,5 +1,8 @@
-import { DatabaseError, describeThrown } from "../../../errors/index.ts";
+import { DatabaseError, describeThrown, hidePasswords } from "../../../errors/index.ts";
 import type { Statement } from "./split-statements.ts";
+
+/** What errors tell of a statement. */
+export type PlacedStatement = Pick<Statement, "bare" | "position" | "line">;
 
 type Reason = DatabaseError["data"]["reason"];
 
@@ -16,41 +19,55 @@ export function refuseByWords(statement: Statement, rules: readonly RefusalRule[
 }
 
 /** The error for a statement that a sandbox cannot take. */
-export function refused(
-  { bare, position }: Pick<Statement, "bare" | "position">,
-  reason: Reason,
-  why: string,
-): DatabaseError {
+export function refused(statement: PlacedStatement, reason: Reason, why: string): DatabaseError {
+  const { bare, position } = statement;
   const command = commandOf(bare);
-  return new DatabaseError(`Statement ${position} (${command}) is refused: ${why}`, {
+  return new DatabaseError(`${nameOf(statement)} is refused: ${why}`, {
     data: { reason, position, command, sqlState: null },
     operation: "write",
     hint: "Nothing of the script was kept. docs/databases.md says what a sandbox can run.",
   });
 }
 
+/** Where a statement stands in its script, and how it begins. */
+export function nameOf({ bare, position, line }: PlacedStatement): string {
+  return `Statement ${position} (${commandOf(bare)}${line > 1 ? `, line ${line}` : ""})`;
+}
+
 /** The first word of a statement. */
-function commandOf(bare: string): string {
+export function commandOf(bare: string): string {
   return /^\w+/.exec(bare)?.[0] ?? bare.slice(0, 1);
+}
+
+/** What is known of a failure besides its message. */
+interface Failure {
+  readonly isLost: boolean;
+  readonly sqlState: string | null;
+  /** Why it was run, where that is not told by the statement. */
+  readonly about?: string;
+  /** What else the server says: which row it was, and what might help. */
+  readonly detail?: string;
+  readonly advice?: string;
 }
 
 /** What the server says against a statement; one without words is the end of a script. */
 export function failedBy(
-  { bare, position }: Pick<Statement, "bare" | "position">,
+  statement: PlacedStatement,
   cause: unknown,
-  { isLost, sqlState }: { readonly isLost: boolean; readonly sqlState: string | null },
-  about = "",
+  { isLost, sqlState, about = "", detail = "", advice = "" }: Failure,
 ): DatabaseError {
+  const { bare, position } = statement;
   const command = bare === "" ? null : commandOf(bare);
-  const what = command === null ? "The end of the script" : `Statement ${position} (${command})`;
-  return new DatabaseError(`${what} failed: ${about}${describeThrown(cause)}`, {
+  const what = command === null ? "The end of the script" : nameOf(statement);
+  const why = `${describeThrown(cause)}${detail && `: ${hidePasswords(detail)}`}`;
+  return new DatabaseError(`${what} failed: ${about}${why}`, {
     data: {
       reason: isLost ? "unreachable" : "failed",
       position: command === null ? null : position,
       command,
       sqlState,
     },
-    hint: "Nothing of the script was kept.",
+    hint: `Nothing of the script was kept.${advice && ` ${hidePasswords(advice)}`}`,
     cause,
   });
 }

@@ -1,7 +1,8 @@
 import { DatabaseError, describeThrown } from "../../../errors/index.ts";
 import type { LoggedStatement } from "../log-entry.ts";
 import { codeOf } from "./codes.ts";
-import type { Statement } from "./split-statements.ts";
+import type { Statement } from "../sql/split-statements.ts";
+import { commandOf, nameOf } from "../sql/statement-errors.ts";
 
 type Reason = DatabaseError["data"]["reason"];
 
@@ -62,15 +63,11 @@ export function failed(statement: Statement, cause: unknown): DatabaseError {
   return about(statement, "failed", `failed: ${describeThrown(cause)}`, cause);
 }
 
-function about(
-  { bare, position }: Statement,
-  reason: Reason,
-  what: string,
-  cause?: unknown,
-): DatabaseError {
-  const command = /^\w+/.exec(bare)?.[0] ?? bare.slice(0, 1);
+function about(statement: Statement, reason: Reason, what: string, cause?: unknown): DatabaseError {
+  const { bare, position } = statement;
+  const command = commandOf(bare);
   const code = codeOf(cause);
-  return new DatabaseError(`Statement ${position} (${command}) ${what}`, {
+  return new DatabaseError(`${nameOf(statement)} ${what}`, {
     data: { reason, position, command, sqlState: code === null ? null : String(code) },
     hint: "Nothing of the script was kept. docs/databases.md says what a sandbox can run.",
     ...(cause !== undefined && { cause }),

@@ -7,7 +7,8 @@ import { droppedTable } from "./qualify-schema.ts";
 import { effectsWithReplaced } from "./redo.ts";
 import { lastNumbers } from "./sequences.ts";
 import type { Session } from "./session.ts";
-import { type Statement, splitStatements } from "./split-statements.ts";
+import type { Statement } from "../sql/split-statements.ts";
+import { splitStatements } from "./split-statements.ts";
 import { tableDigest } from "./table-digest.ts";
 import { findTables } from "./tables.ts";
 

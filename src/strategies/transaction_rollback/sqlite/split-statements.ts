@@ -1,12 +1,4 @@
-/** One statement of a script. */
-export interface Statement {
-  /** As it was written, without the semicolon. */
-  readonly text: string;
-  /** Its words in upper case, without comments, literals and quoted names, one space between them. */
-  readonly bare: string;
-  /** The number in the script, from 1. */
-  readonly position: number;
-}
+import { LineCounter, type Statement } from "../sql/split-statements.ts";
 
 /** Everything that may hide a semicolon or a word, semicolons, and runs of anything else. */
 const TOKENS =
@@ -17,10 +9,12 @@ const TRIGGER = /^CREATE (?:TEMP |TEMPORARY )?TRIGGER\b/;
 /** Splits a script into its statements as SQLite does: a trigger ends with `; END`. */
 export function splitStatements(script: string): readonly Statement[] {
   const statements: Statement[] = [];
+  const lines = new LineCounter();
   let [text, words] = ["", ""];
   const end = (): void => {
-    const bare = bareOf(words);
-    if (bare !== "") statements.push({ text: text.trim(), bare, position: statements.length + 1 });
+    const [bare, line] = [bareOf(words), lines.take()];
+    const position = statements.length + 1;
+    if (bare !== "") statements.push({ text: text.trim(), bare, position, line });
     [text, words] = ["", ""];
   };
   for (const [token] of script.matchAll(TOKENS)) {
@@ -31,7 +25,9 @@ export function splitStatements(script: string): readonly Statement[] {
     }
     text += token;
     // A literal must not join the words on both sides of it.
-    words += HIDDEN.test(token) ? " " : token;
+    const isHidden = HIDDEN.test(token);
+    words += isHidden ? " " : token;
+    lines.pass(token, !isHidden);
   }
   end();
   return statements;

@@ -69,6 +69,7 @@ describe("a transaction that stands prepared", () => {
     await expect(sandbox.commit()).rejects.toMatchObject({
       code: "SANDBOX_CONFLICT",
       data: { conflicts: [{ path: `${ground.schema}.jobs/1`, reason: "locked" }] },
+      hint: expect.stringContaining("Try again") as string,
     });
     await engine.settle(NAME, "ROLLBACK");
     await sandbox.commit();

@@ -112,6 +112,7 @@ describe.each(["DELETE", "WAL"])("a sandbox of a SQLite database in the mode %s"
     await expect(committing).rejects.toMatchObject({
       code: "SANDBOX_CONFLICT",
       data: { originalRestored: true, conflicts: [{ reason: "locked" }] },
+      hint: expect.stringContaining("Try again") as string,
     });
     await end();
     expect(files.sql("shop", ALL)).toEqual(before);

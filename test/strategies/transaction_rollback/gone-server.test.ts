@@ -1,0 +1,93 @@
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { SandboxStateError } from "../../../src/index.ts";
+import { PostgresServer } from "../../support/postgres-server.ts";
+import { SHOP, makeGround } from "./fixture.ts";
+import { NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
+import { POSTGRES, type ServerKind, SERVERS } from "./servers.ts";
+
+/** PostgreSQL as it comes: its own commit is the decision. */
+const PLAIN: ServerKind = {
+  ...POSTGRES,
+  name: "a PostgreSQL that prepares nothing",
+  start: () => PostgresServer.start({ max_prepared_transactions: 0 }),
+};
+
+describe.each([...SERVERS, PLAIN])("a server that is gone before a commit: $name", (kind) => {
+  it("leaves the plan open as it was, and is asked for nothing (R17, R94)", async () => {
+    await using server = await kind.start();
+    const all = mixed(server);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    const { digest } = await plan.diff();
+    await server.halt();
+    const committing = plan.commit();
+    await expect(committing).rejects.toMatchObject({
+      code: "ATOMIC_COMMIT",
+      data: { report: { outcome: "aborted", failedId: "shop" } },
+      cause: { code: "DATABASE", data: { reason: "unreachable" } },
+    });
+    await expect(plan.sandbox("shop").commit()).rejects.toMatchObject({
+      data: { reason: "unreachable" },
+    });
+    const statuses = (await cofferdam.list()).map(({ status }) => status);
+    expect(statuses).toEqual(["ACTIVE", "ACTIVE"]);
+    expect((await plan.diff()).digest).toBe(digest);
+    expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
+    await server.resume();
+    await plan.commit();
+    expect(all.state()).toEqual(NEW);
+    await server.halt();
+    await expect(plan.undo()).rejects.toMatchObject({ data: { reason: "unreachable" } });
+    const after = (await cofferdam.list()).map(({ status }) => status);
+    expect(after).toEqual(["COMMITTED", "COMMITTED"]);
+    await server.resume();
+    await plan.undo();
+    expect(all.state()).toEqual(OLD);
+  });
+});
+
+describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
+  it("keeps nobody from giving the plan up by force, who is told what may be left there", async () => {
+    await using server = await kind.start();
+    const all = mixed(server);
+    await killChangedPlan(all, "commit", "plan.prepared");
+    const [prepared = ""] = server.prepared();
+    await server.halt();
+    {
+      await using cofferdam = await all.ground.open();
+      const { failed } = await (await cofferdam.plan("plan")).cleanup({ force: true });
+      expect(failed["shop"]?.hint).toContain("main out of the configuration");
+    }
+    writeFileSync(all.ground.config, "connections: {}\n");
+    const events: { name: string; data: unknown }[] = [];
+    await using cofferdam = await all.ground.open({ onEvent: (event) => events.push(event) });
+    const plan = await cofferdam.plan("plan");
+    // What it has cannot be told, which is not the same as nothing.
+    await expect(plan.diff()).rejects.toBeInstanceOf(SandboxStateError);
+    expect(Object.keys((await plan.cleanup()).failed)).toEqual(["shop"]);
+    const report = await plan.cleanup({ force: true });
+    expect(report).toMatchObject({ failed: {} });
+    expect(await cofferdam.list()).toEqual([]);
+    expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
+    const left = events.filter(({ name }) => name === "sandbox.transactionsLeft");
+    const [{ statements }] = left.map(({ data }) => data) as [{ statements: readonly string[] }];
+    await server.resume();
+    expect(server.prepared()).toEqual([prepared]);
+    for (const statement of statements)
+      server.sql(kind.name === "MariaDB" ? "mysql" : all.ground.database.name, statement);
+    expect(server.prepared()).toEqual([]);
+    expect(all.state()).toEqual(OLD);
+  });
+
+  it("keeps nobody from cleaning up a plan that never asked it", async () => {
+    await using server = await kind.start();
+    const ground = makeGround(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("w", "INSERT INTO jobs VALUES (1)");
+    await server.halt();
+    await sandbox.cleanup();
+    expect(await cofferdam.list()).toEqual([]);
+  });
+});
