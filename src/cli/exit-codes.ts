@@ -30,6 +30,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
 /** As much of an error as its exit code depends on: the JSON shape of the library's errors. */
 interface CodedError {
   readonly code: string | null;
+  readonly operation?: unknown;
   readonly data?: unknown;
   readonly cause?: unknown;
 }
@@ -74,12 +75,14 @@ export function exitCodeOfOutcome(outcome: string): ExitCode {
 }
 
 /** The exit code of an error, told from its JSON. */
-export function exitCodeOf({ code, data, cause }: CodedError): ExitCode {
+export function exitCodeOf({ code, operation, data, cause }: CodedError): ExitCode {
   const facts = isRecord(data) ? data : {};
   const { reason, report, originalRestored } = facts;
   if (isRecord(report) && typeof report["outcome"] === "string") {
     return exitCodeOfReport(report["outcome"], cause);
   }
+  // What a commit would refuse is not kept either; a commit has a report.
+  if (code === "SANDBOX_COMMIT" && operation === "checkpoint") return EXIT.refused;
   const byReason = typeof reason === "string" ? BY_REASON[code ?? ""]?.[reason] : undefined;
   if (byReason !== undefined) return byReason;
   const byCode = BY_CODE[code ?? ""];

@@ -3,6 +3,14 @@ import { quoted } from "./quoted.ts";
 
 /** What to run next, in the words of the command line where they help more than those of the library. */
 export function hintFor(error: ErrorJson): string | null {
+  const hint = ownHint(error);
+  const { planId } = error;
+  if (hint === null || planId === null) return hint;
+  // A strategy writes hints without knowing its plan.
+  return hint.replaceAll(/(?<=`coffer [a-z]+ )PLAN\b/g, () => quoted(planId));
+}
+
+function ownHint(error: ErrorJson): string | null {
   const { planId, code, data } = error;
   if (code === "STRATEGY_NOT_FOUND" && error.hint?.startsWith("Available") === true)
     return `${error.hint} Those of a plug-in are known where their cofferdam.yaml is: go there, or name it with --config.`;
@@ -15,7 +23,7 @@ export function hintFor(error: ErrorJson): string | null {
   if (code === "SANDBOX_STATE" && (data as { readonly attempted?: string }).attempted === "run")
     return committedHint(error, plan);
   if (code === "UNSUPPORTED_STRATEGY" && SINGLE_EDITS.has(error.operation ?? ""))
-    return `\`coffer restore ${plan} CHECKPOINT\` takes all of it back to a kept state; rows can be changed with \`coffer sql\`.`;
+    return `\`coffer restore ${plan} CHECKPOINT\` takes all of it back to a kept state; \`coffer rollback ${plan}\` discards it, to be done again.`;
   if (withCode("ATOMICITY_REFUSED", error) !== null)
     return `Nothing was tried. \`coffer commit ${plan} --only RESOURCE…\` commits these apart; with --best-effort all go, and a crash in the middle may leave a part.`;
   const setting = refusingSettingOf(error);
@@ -24,6 +32,7 @@ export function hintFor(error: ErrorJson): string | null {
   const conflict = withCode("SANDBOX_CONFLICT", error);
   if (conflict === null) return error.hint;
   const { conflicts = [], reason } = conflict.data as ConflictData;
+  if (reason === "rows") return rowsHint(conflict, plan);
   if (reason !== undefined && OWN_HINT.has(reason)) return conflict.hint;
   const paths = conflicts.map(({ path }) => path || ".");
   if (paths[0]?.endsWith(".git/index.lock") === true)
@@ -35,13 +44,19 @@ export function hintFor(error: ErrorJson): string | null {
     return `Even \`git status\` rewrites an index: if nothing was staged there meanwhile, \`coffer resolve ${plan} ${named} --mine\`, then commit again.`;
   const all = `${quoted(`${conflict.resourceId}:`)} instead of PATH settles all of them`;
   const settles = paths.length > MOST_NAMED ? `settles one, ${all};` : "settles it,";
-  return `\`coffer diff ${plan}\` shows your side; \`coffer resolve ${plan} ${named} --mine\`, --theirs or --merge ${settles} then commit again.`;
+  const look = `\`coffer diff ${plan}\` shows your side; \`coffer resolve ${plan} ${named} --mine\``;
+  // git has merged whatever it can.
+  return reason === "merge"
+    ? `${look} or --theirs ${settles} or merge the branch by hand (\`coffer shell ${plan}\`), then commit again.`
+    : `${look}, --theirs or --merge ${settles} then commit again.`;
 }
 
 /** Where others changed the same, when that is more than the message of an error names. */
 export function furtherConflicts(error: ErrorJson): readonly string[] {
   const { conflicts = [] } = (withCode("SANDBOX_CONFLICT", error)?.data ?? {}) as ConflictData;
-  return conflicts.length > MOST_NAMED ? conflicts.map(({ path }) => path || ".") : [];
+  // Which of the rows that were wanted at once are held, nobody knows.
+  const told = isOnlyHeld(conflicts) ? [] : conflicts;
+  return told.length > MOST_NAMED ? told.map(({ path }) => path || ".") : [];
 }
 
 /** A command of a plan does not see the state directory. */
@@ -57,6 +72,19 @@ function committedHint({ data, hint }: ErrorJson, plan: string): string | null {
   return `\`coffer run\` and \`coffer open\` make a new plan; \`coffer rollback ${plan}\` takes back what this one committed, if anything, and opens it again.`;
 }
 
+/** Rows that somebody changed cannot be settled one by one; those that somebody only holds need nothing but time. */
+function rowsHint({ data, operation, hint }: ErrorJson, plan: string): string | null {
+  const { conflicts = [] } = data as ConflictData;
+  if (!isOnlyHeld(conflicts))
+    return `Look at the real rows, then \`coffer rollback ${plan}\` and run the statements again; \`coffer restore ${plan} CHECKPOINT\` keeps those before a checkpoint.`;
+  if (operation !== "commit") return hint;
+  return `\`coffer commit ${plan}\` again when the other program is done; the edits are kept.`;
+}
+
+function isOnlyHeld(conflicts: readonly { readonly reason: string }[]): boolean {
+  return conflicts.length > 0 && conflicts.every(({ reason }) => reason === "locked");
+}
+
 const MOST_NAMED = 3;
 
 /** What a library error says of the state directory. */
@@ -69,10 +97,10 @@ const GIT_INDEX = /(?:^|\/)\.git\/(?:modules\/.+\/)?index$/;
 const SINGLE_EDITS = new Set(["drop", "resolve"]);
 
 /** Conflicts that `coffer resolve` does not settle, or not in every way. */
-const OWN_HINT = new Set(["checkout", "rows", "unresolved", "notMerged"]);
+const OWN_HINT = new Set(["checkout", "unresolved", "notMerged"]);
 
 interface ConflictData {
-  readonly conflicts?: readonly { readonly path: string }[];
+  readonly conflicts?: readonly { readonly path: string; readonly reason: string }[];
   readonly reason?: string;
 }
 

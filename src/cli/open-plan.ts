@@ -33,9 +33,14 @@ export async function openFor(
   // Work of processes that live may be among it.
   if (looking && interrupted.transactions.length + interrupted.sandboxes.length > 0)
     call.tell("Work is under way or was interrupted: `coffer recover` settles what was.");
-  const settled = (recovery?.transactions ?? []).filter(({ outcome }) => outcome !== "busy");
-  if (settled.length + (recovery?.sandboxes.length ?? 0) > 0)
-    call.tell("Work that was interrupted has been recovered.");
+  const { transactions = [], sandboxes = [], complete = true } = recovery ?? {};
+  const settled = transactions.filter(({ outcome }) => outcome !== "busy");
+  if (settled.length + sandboxes.length > 0)
+    call.tell(
+      complete
+        ? "Work that was interrupted has been recovered."
+        : "Work was interrupted, and not all of it can be settled now: `coffer recover` says why.",
+    );
   return cofferdam;
 }
 

@@ -6,7 +6,7 @@ import { printable } from "./render/printable.ts";
 export function promiseLines({ blockers }: PlanPromise): string[] {
   if (blockers.length === 0) return [];
   const why = blockers.map(
-    ({ resourceId, why: reason }) => `  ${printable(resourceId)}: ${reason}`,
+    ({ resourceId, why: reason }) => `  ${printable(resourceId)}: ${printable(reason)}`,
   );
   return ["All or nothing cannot be promised for this plan:", ...why];
 }

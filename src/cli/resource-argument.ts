@@ -19,6 +19,11 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SPECIFIED = /^(?:(?<strategy>.+)\+)?(?<type>[A-Za-z][\w.-]*):(?<location>.+)$/s;
+/** The URL of a server, or what else leads to one, where the name of a connection is expected. */
+const ADDRESS =
+  /^(?:[^/]*\+)?(?:database:)?(?<type>postgres|mariadb|mysql)(?:ql)?:(?:\/\/|.*[@=:])/is;
+/** A URL with a user, and so perhaps with a password, where a path is expected. */
+const REMOTE = /^[a-z][a-z\d+.-]*:\/\/[^/]*@/i;
 const HINT =
   "A RESOURCE is a name from cofferdam.yaml, a path, or [STRATEGY+]TYPE:LOCATION; " +
   "a path with a colon in it begins with ./ or /.";
@@ -29,7 +34,7 @@ export type ResourceArgument = string | Omit<PlanResource, "id">;
 /**
  * Reads a RESOURCE: a name from the configuration, a path, or `[STRATEGY+]TYPE:LOCATION`. Nothing is looked up on disk:
  * what has a colon and does not begin with a dot or a slash is never taken for a path.
- * @throws UsageError for an unknown type, or a connection that is not configured.
+ * @throws UsageError for an unknown type, a connection that is not configured, or the URL of a server or repository.
  */
 export function parseResource(
   text: string,
@@ -39,6 +44,7 @@ export function parseResource(
   if (config.resources.has(text) || /^\.{0,2}\//.test(text)) return text;
   const { strategy, type, location } = SPECIFIED.exec(text)?.groups ?? {};
   if (type === undefined || location === undefined) return text;
+  if (!config.connections.has(location)) refuseAddress(text);
   const chosen = strategy === undefined ? {} : { sandboxStrategy: strategy };
   return { ...specified(type, location, config), ...chosen };
 }
@@ -49,7 +55,11 @@ function specified(
   config: Pick<CofferConfig, "resourceTypes" | "connections">,
 ): Omit<PlanResource, "id"> {
   const alias = Object.hasOwn(PATH_TYPES, type) ? PATH_TYPES[type] : undefined;
-  if (alias !== undefined) return { type: alias, location: resolve(location) };
+  if (alias !== undefined) {
+    if (REMOTE.test(location))
+      throw usageError(`a path is expected behind ${type}:, not a URL`, HINT);
+    return { type: alias, location: resolve(location) };
+  }
   if (type === "sqlite") return { type: "database", location: sqliteAddress(location) };
   const schemes = Object.hasOwn(SERVERS, type) ? SERVERS[type] : undefined;
   if (schemes !== undefined) {
@@ -64,6 +74,16 @@ function specified(
   throw usageError(
     `unknown type '${type}' of a resource`,
     meant === null ? `Types are ${known.join(", ")}. ${HINT}` : `Did you mean ${meant}? ${HINT}`,
+  );
+}
+
+/** Whoever gives the URL of a database instead of a name may have given a password: nothing of it is told. */
+function refuseAddress(text: string): void {
+  const type = ADDRESS.exec(text)?.groups?.["type"]?.toLowerCase();
+  if (type === undefined) return;
+  throw usageError(
+    `the name of a connection is expected behind ${type}:, not a URL`,
+    `Put the URL under connections: in cofferdam.yaml, and give the name that it has there: ${type}:NAME.`,
   );
 }
 
@@ -140,7 +160,10 @@ function lastPart(location: string): string {
   return basename(resolve(path)) || path;
 }
 
-/** The sandbox of a plan that a RESOURCE means: its id, its path or its location; undefined when there is none. */
+/**
+ * The sandbox of a plan that a RESOURCE means: its id, its path or its location; undefined when there is none.
+ * @throws UsageError for the URL of a server.
+ */
 export function findMember(
   text: string,
   members: readonly SandboxDescription[],
@@ -151,5 +174,7 @@ export function findMember(
   const locations = [text, resolve(text), sqliteAddress(text)];
   if (specified !== undefined)
     locations.push(specified, resolve(specified), sqliteAddress(specified));
-  return members.find(({ resource }) => locations.includes(resource.location));
+  const found = members.find(({ resource }) => locations.includes(resource.location));
+  if (found === undefined) refuseAddress(text);
+  return found;
 }

@@ -69,6 +69,24 @@ test("tells of commits that change no file, does not forget them unasked, and pu
   expect(run(home, "git", ["-C", repo, "log", "--format=%s"]).stdout).toBe("release\nfirst\n");
 });
 
+test("tells of commits that do not come along, and does not forget them unasked", () => {
+  const home = makeHome({ "repo/b.txt": "b\n" });
+  const repo = join(home.project, "repo");
+  const author = ["-c", "user.name=You", "-c", "user.email=you@example.invalid"];
+  const git = ["git", "-C", repo, ...author];
+  run(home, "git", ["-C", repo, "init", "-q", "-b", "main"]);
+  run(home, "git", ["-C", repo, "add", "-A"]);
+  run(home, "git", ["-C", repo, ...author, "commit", "-qm", "first"]);
+  const amend = [...git, "commit", "-q", "--amend", "-m", "amended"];
+  coffer(home, ["run", "--plan", "one", "-q", "-r", "git:./repo", "--", ...amend]);
+  expect(answerOf(home, ["diff", "one"])).toMatchObject({
+    sandboxes: [{ resourceId: "repo", changes: [], strayCommits: 1 }],
+  });
+  const told = "repo: 1 commit made inside does not come along: it does not descend from";
+  expect(coffer(home, ["diff", "one"]).stdout).toContain(told);
+  expect(coffer(home, ["clean", "one"])).toMatchObject({ code: 4 });
+});
+
 test("does not suggest a rollback that would concern more than the empty commit", () => {
   const home = makeHome(FILES);
   const resources = ["-r", "filesystem_copy+dir:./site", "-r", "filesystem_copy+file:notes.txt"];

@@ -78,6 +78,17 @@ test("a name cannot send commands to the terminal", () => {
   expect(stderr).not.toMatch(/[\u001b\u0007]/);
 });
 
+test.each(["doctor", "strategies"])(
+  "the name of a folder cannot send commands to the terminal: coffer %s",
+  (command) => {
+    const home = makeHome({ "\u001b[2J\u0007folder/file": "text\n" });
+    const { code, stdout } = coffer(home, [command, "\u001b[2J\u0007folder"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("folder");
+    expect(stdout).not.toMatch(/[\u001b\u0007]/);
+  },
+);
+
 test("a state directory that others could swap is refused (R233)", () => {
   const home = makeHome();
   const open = join(home.folder, "open");

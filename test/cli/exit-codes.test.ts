@@ -56,6 +56,14 @@ test("ends with 3 when somebody changed what an undo would put back, also in the
     possible: false,
     resources: { data: { possible: false, obstacle: { code: "SANDBOX_ROLLBACK" } } },
   });
+  const { resources } = answerOf(home, ["rollback", "try", "--dry-run"], 4) as {
+    resources: { data: { obstacle: { hint: string } } };
+  };
+  const { hint } = resources.data.obstacle;
+  expect(hint).not.toBe("");
+  const told = coffer(home, ["rollback", "try", "--dry-run"]).stdout;
+  expect(told).toContain("data: the commit cannot be taken back, 1 path\n");
+  expect(told).toContain(`  ${hint}\n`);
   expect(answerOf(home, ["rollback", "try"], 3)).toMatchObject({
     error: { code: "SANDBOX_ROLLBACK", data: { reason: "foreignEdits" } },
   });
@@ -104,6 +112,10 @@ test("ends with 5 when a commit is given up, with 6 when it is decided and canno
   const answer = answerOf(home, ["commit", "second"], 6);
   expect(JSON.stringify(answer)).toMatch(/"outcome":"(?:committed-pending|in-doubt)"/);
   expect(answerOf(home, ["recover"], 6)).toMatchObject({ complete: false });
+  // Nobody says that all is well again.
+  const later = coffer(home, ["open", "third", "-r", "filesystem_copy+dir:data"]);
+  expect(later.code).toBe(0);
+  expect(later.stderr).toContain("coffer recover");
 });
 
 test("ends with 7 for a plan that is not there, and names the closest one", () => {

@@ -121,6 +121,24 @@ test("takes a plan from its opening through diff and commit to its undo, each st
   expect(answerOf(home, ["list"])).toEqual([]);
 });
 
+test("the preview of an undo of very many files names a few of each kind, and counts the rest", () => {
+  const home = makeHome(FILES);
+  answerOf(home, ["open", "try", "-r", "./site"]);
+  coffer(home, ["exec", "try", "--", "sh", "-c", "cd site; rm b.txt; touch $(seq -w 12)"]);
+  answerOf(home, ["commit", "try"]);
+  const { stdout } = coffer(home, ["rollback", "try", "--dry-run"]);
+  expect(stdout).toContain("13 paths");
+  expect(stdout.match(/^ {2}- .*$/gm)).toEqual([
+    ...Array.from({ length: 10 }, (_, at) => `  - ${String(at + 1).padStart(2, "0")}`),
+    "  - and 2 more",
+  ]);
+  expect(stdout).toContain("  + b.txt\n");
+  const { resources } = answerOf(home, ["rollback", "try", "--dry-run"]) as {
+    resources: { site: { removed: string[] } };
+  };
+  expect(resources.site.removed).toHaveLength(12);
+});
+
 test("the history shows a message of several lines as such", () => {
   const home = makeHome(FILES);
   answerOf(home, ["open", "try", "-r", "./site"]);

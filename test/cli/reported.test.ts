@@ -44,6 +44,21 @@ test("yielding tells the edits that stay because nobody else changed the same", 
   expect(inProject(home, "site/a.txt")).toBe("a\ntheirs\n");
 });
 
+test.each([
+  ["theirs", "What is there now stays; your edits were taken back: deep/b.txt, deep/c.txt."],
+  ["mine", "Your version will be published over what is there now: deep/b.txt, deep/c.txt."],
+])("settling a whole folder for --%s names the paths in it", (how, told) => {
+  const { home, at } = opened({ "site/deep/b.txt": "b\n", "site/deep/c.txt": "c\n" });
+  for (const name of ["deep/b.txt", "deep/c.txt"]) {
+    appendFileSync(join(at, name), "mine\n");
+    appendFileSync(join(home.project, "site", name), "theirs\n");
+  }
+  const cwd = join(home.project, "site");
+  const { code, stderr } = coffer(home, ["resolve", "try", ".", `--${how}`], { cwd });
+  expect(code).toBe(0);
+  expect(stderr).toContain(`${told}\n`);
+});
+
 test("names that look the same are not mistaken for each other", () => {
   const { home, at } = opened();
   for (const last of [0xe9, 0xea])
@@ -124,6 +139,21 @@ test("the history hints at no plan that is gone", () => {
   expect(coffer(home, ["log"]).stderr).not.toContain("--dry-run");
   answerOf(home, ["clean", "try"]);
   expect(coffer(home, ["log"]).stderr).not.toContain("--dry-run");
+});
+
+test("the history tells the counts of an undo as those that it took back", () => {
+  const { home, at } = opened();
+  appendFileSync(join(at, "a.txt"), "mine\n");
+  writeFileSync(join(at, "new"), "x");
+  answerOf(home, ["commit", "try"]);
+  answerOf(home, ["rollback", "try"]);
+  const [undone, committed] = coffer(home, ["log"])
+    .stdout.split("\n")
+    .filter((line) => line.startsWith("  site"));
+  expect([undone, committed]).toEqual([
+    "  site  1 added, 1 changed: taken back",
+    "  site  1 added, 1 changed",
+  ]);
 });
 
 test("an undo that one resource makes impossible names that one", () => {

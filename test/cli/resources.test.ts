@@ -158,3 +158,51 @@ test.for([
     expect(existsSync(join(home.stateDirectory, "plans", "try"))).toBe(false);
   },
 );
+
+test("a URL where a path is expected is refused, and nothing of it is told (R238)", () => {
+  const home = makeHome();
+  const { code, stdout, stderr } = coffer(home, [
+    "open",
+    "try",
+    "-r",
+    "git:https://clerk:Hidden1@example.invalid/shop.git",
+  ]);
+  expect(code).toBe(2);
+  expect(stdout + stderr).not.toMatch(/clerk|Hidden/);
+});
+
+const ADDRESS = "//clerk:Hid+den:1@127.0.0.1:1/shop";
+
+test.for([
+  `postgres:${ADDRESS}`,
+  `postgresql:${ADDRESS}`,
+  `mysql:${ADDRESS}`,
+  `transaction_rollback+mariadb:${ADDRESS}`,
+  `database:postgres:${ADDRESS}`,
+  "postgres://clerk@127.0.0.1:1/shop",
+  "postgres:clerk:Hidden1@127.0.0.1/shop",
+  "mariadb:user=clerk password=Hidden1",
+  "postgres:clerk:Hidden1",
+] as const)("tells nothing of the URL %j where a connection is to be named (R238)", (resource) => {
+  const home = makeHome();
+  answerOf(home, ["open", "try", "-r", "."]);
+  for (const args of [
+    ["open", "other", "-r", resource],
+    ["run", "-r", resource, "--", "true"],
+    ["sql", "try", resource, "SELECT 1"],
+    ["diff", "try", resource],
+    ["drop", "try", resource],
+    ["commit", "try", "--only", resource],
+  ]) {
+    for (const form of [args, ["--json", ...args]]) {
+      const { code, stdout, stderr } = coffer(home, form);
+      expect({ form, code, told: stdout + stderr }).toEqual({
+        form,
+        code: 2,
+        told: expect.stringMatching(/connections: in cofferdam\.yaml/) as string,
+      });
+      expect(stdout + stderr).not.toMatch(/clerk|hid|den/i);
+    }
+  }
+  expect(run(home, "grep", ["-rlaE", "clerk|Hid", home.stateDirectory]).stdout).toBe("");
+});

@@ -212,17 +212,29 @@ test("says how a conflict with the branch is settled, by commands or by a merge 
   writeFileSync(join(workspace(home), "a.txt"), "ours\n");
   writeFileSync(join(home.project, "site/a.txt"), "theirs\n");
   expect(git("site", "commit", "-qam", "theirs")).toBe(0);
-  expect(hintOf(home, ["commit", "try"], 3)).toContain("coffer resolve try a.txt --mine");
+  const hint = hintOf(home, ["commit", "try"], 3);
+  expect(hint).toContain("coffer resolve try a.txt --mine");
+  // What git merges is merged already.
+  expect(hint).not.toContain("--merge");
+  expect(hint).toContain("by hand (`coffer shell try`)");
   const unmerged = hintOf(home, ["resolve", "try", "a.txt", "--merge"], 3);
   expect(unmerged).toContain("coffer shell try");
   expect(unmerged).not.toContain("--merge");
   git(workspace(home), "commit", "-qam", "ours");
   expect(git(workspace(home), "merge", "-q", "main")).toBe(1);
-  for (const command of ["commit", "diff"]) {
-    const hint = hintOf(home, [command, "try"], 3);
-    expect(hint).toContain("conflict markers");
-    expect(hint).not.toContain("coffer diff");
-  }
+  const unresolved = hintOf(home, ["commit", "try"], 3);
+  expect(unresolved).toContain("conflict markers");
+  expect(unresolved).not.toContain("coffer diff");
+  // Whoever only looks sees both sides, and that nobody has decided.
+  expect(answerOf(home, ["diff", "try"])).toMatchObject({
+    sandboxes: [
+      {
+        changes: [
+          { path: "a.txt", notes: ["conflict that is not resolved yet: a commit refuses it"] },
+        ],
+      },
+    ],
+  });
 });
 
 test.each([
@@ -281,6 +293,31 @@ test("says what is in progress in the checkout, and how to end it", () => {
     expect(git("site", operation, "--abort")).toBe(0);
   }
   expect(coffer(home, ["commit", "try"]).code).toBe(0);
+});
+
+test("says what is in progress inside with the name of the plan, whatever is to be done with it", () => {
+  const { home, git } = openRepository();
+  answerOf(home, ["checkpoint", "try", "early"]);
+  for (const text of ["one\n", "two\n"]) {
+    writeFileSync(join(workspace(home), "a.txt"), text);
+    expect(git(workspace(home), "commit", "-qam", text)).toBe(0);
+  }
+  const editor = "sequence.editor=sed -i 1s/pick/edit/";
+  expect(git(workspace(home), "-c", editor, "rebase", "-q", "-i", "HEAD~2")).toBe(0);
+  for (const [code, ...command] of [
+    [5, "commit", "try"],
+    [4, "checkpoint", "try"],
+    [4, "restore", "try", "early"],
+    [4, "fork", "try", "second"],
+  ] as const) {
+    const hint = hintOf(home, command, code);
+    expect(hint).toContain("`coffer exec try -- git rebase --continue`");
+    expect(hint).toContain("`coffer path try`");
+  }
+  expect(git(workspace(home), "rebase", "--continue")).toBe(0);
+  answerOf(home, ["fork", "try", "second"]);
+  answerOf(home, ["commit", "second"]);
+  expect(readFileSync(join(home.project, "site/a.txt"), "utf8")).toBe("two\n");
 });
 
 test("points to the checkout, not to resolve, where edits there stand in the way", () => {

@@ -139,6 +139,23 @@ it("refuses a URL with a password in the place of a path (R238)", async () => {
   expectSilence(site, errors);
 });
 
+it.each(["postgres://worker@db.example.org/orders", "//worker:pass@db", "worker:pass@db/orders"])(
+  "tells nothing of %j where the name of a connection is expected (R238)",
+  async (location) => {
+    const site = await openSite();
+    const resource = { resourceId: "orders", type: "database", location };
+    const error = await failureOf(site.coffer.create("plan", resource));
+    expect(error).toMatchObject({
+      code: "SANDBOX_CREATION",
+      data: { stage: "connection", residue: [] },
+      hint: expect.stringContaining("connections in cofferdam.yaml") as string,
+    });
+    expect(JSON.stringify([error, error.stack, site.events])).not.toMatch(/worker|pass/);
+    const found = spawnSync("grep", ["-rlaE", "--", "worker|pass", site.stateDirectory]);
+    expect(found.stdout.toString()).toBe("");
+  },
+);
+
 it("refuses a ref with a password in it, and removes what was made (R238)", async () => {
   const site = await openSite({ strategies: STRATEGIES });
   const error = await failureOf(site.coffer.create("plan", site.data, { strategy: "telling" }));

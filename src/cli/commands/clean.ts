@@ -13,6 +13,7 @@ import { quoted } from "../quoted.ts";
 import { sizeText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
 import { renderTable } from "../render/table.ts";
+import { unsettled } from "../unsettled.ts";
 import { usageError } from "../usage-error.ts";
 
 /** `coffer clean`: forgets a plan, or those that nobody owns, or lists what each takes on disk. */
@@ -34,6 +35,22 @@ function tellLeft(call: Call, { name, data }: SandboxEvent): void {
   if (name === "sandbox.worktreeLeft") tellWorktreeLeft(call, data as unknown as WorktreeLeft);
   if (name === "sandbox.clonesLeft" && typeof names === "string")
     call.tell(`The database cannot be reached: its clones ${printable(names)} may be left there.`);
+  if (name === "sandbox.transactionsLeft")
+    tellTransactionsLeft(call, data as unknown as TransactionsLeft);
+}
+
+/** What is told of transactions that may stand prepared on a server. */
+interface TransactionsLeft {
+  readonly connection: string;
+  readonly statements: readonly string[];
+}
+
+function tellTransactionsLeft(call: Call, { connection, statements }: TransactionsLeft): void {
+  if (statements.length === 0) return;
+  call.tell(
+    `A transaction may still stand prepared on the server of ${printable(connection)}, and keep rows locked. This ends it there:`,
+  );
+  for (const statement of statements) call.tell(`  ${printable(statement)}`);
 }
 
 interface WorktreeLeft {
@@ -72,9 +89,12 @@ async function cleanPlan(call: Call, known: KnownPlan): Promise<ExitCode> {
 }
 
 /** Edits that are not committed are somebody's work. */
-async function refuseEdits(call: Call, { plan }: KnownPlan): Promise<void> {
-  if (isWithoutWork(await plan.diff({ signal: call.signal }))) return;
+async function refuseEdits(call: Call, { plan, sandboxes }: KnownPlan): Promise<void> {
   const name = quoted(plan.id);
+  const stuck = sandboxes.find(({ status }) => status === "ERRORED");
+  if (stuck !== undefined)
+    throw unsettled(stuck.ref, "cleanup", `; \`coffer clean ${name} --force\` forgets it for ever`);
+  if (isWithoutWork(await plan.diff({ signal: call.signal }))) return;
   throw new SandboxStateError("The plan has edits that are not committed", {
     data: { status: "ACTIVE", attempted: "cleanup", allowedFrom: [], reason: "status" },
     operation: "cleanup",

@@ -1,4 +1,4 @@
-import type { DiffView, PlanDiff } from "../../index.ts";
+import type { Cofferdam, DiffView, PlanDiff } from "../../index.ts";
 import { summarizeChanges } from "../../light.ts";
 import { pageFor } from "../call.ts";
 import type { Call, Page } from "../call.ts";
@@ -45,7 +45,7 @@ export async function showDiff(call: Call): Promise<ExitCode> {
     return EXIT.done;
   }
   await showPaged(await linesOf(call, diff, parts, pageFor(process.stdout)));
-  tellNext(call, diff, parts, await isOffered(cofferdam, known.sandboxes, "drops"));
+  tellNext(call, diff, parts, await canDrop(cofferdam, known, parts));
   return EXIT.done;
 }
 
@@ -72,6 +72,17 @@ function partsOf(known: KnownPlan, diff: PlanDiff, call: Call): Part[] {
     });
 }
 
+/** Whether a part of what is shown can be taken back. */
+async function canDrop(
+  cofferdam: Cofferdam,
+  { sandboxes }: KnownPlan,
+  parts: readonly Part[],
+): Promise<boolean> {
+  const changed = parts.filter(({ view }) => view.changes.length > 0).map(({ id }) => id);
+  const shown = sandboxes.filter(({ ref }) => changed.includes(ref.resourceId));
+  return isOffered(cofferdam, shown, "drops");
+}
+
 function jsonOf(
   { sandboxes }: KnownPlan,
   { planId, digest }: PlanDiff,
@@ -89,6 +100,7 @@ function jsonOf(
         mode: modeOf(ref),
         changes,
         ...(view.commits !== undefined && { commits: view.commits }),
+        ...(view.strayCommits !== undefined && { strayCommits: view.strayCommits }),
         summary: { ...summary, skipped: view.skipped.length },
       };
     }),
@@ -133,7 +145,7 @@ function limited(view: DiffView, paths: readonly string[] | undefined): DiffView
   return { ...view, changes, summary: summarizeChanges(changes), isEmpty: changes.length === 0 };
 }
 
-function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[], canDrop: boolean): void {
+function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[], isDroppable: boolean): void {
   const name = quoted(diff.planId);
   const given = call.text("resource");
   if (parts.length === 0 && given !== undefined)
@@ -149,7 +161,7 @@ function tellNext(call: Call, diff: PlanDiff, parts: readonly Part[], canDrop: b
         ]
       : []),
     [`coffer commit ${name}`, "publish it, all or nothing"],
-    ...(canDrop ? [[`coffer drop ${name} PATH`, "take a part of it back"] as const] : []),
+    ...(isDroppable ? [[`coffer drop ${name} PATH`, "take a part of it back"] as const] : []),
     [`coffer rollback ${name}`, "discard it"],
   );
 }

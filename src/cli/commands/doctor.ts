@@ -3,6 +3,7 @@ import type { Ability, MachineReport } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { printable } from "../render/printable.ts";
 import type { Style } from "../style.ts";
 
 const FOUND_BY: Readonly<Record<string, string>> = {
@@ -27,7 +28,9 @@ function render(report: MachineReport, style: Style): string[] {
     const lines = [
       row(name, `${style.bad("no")}: ${oneLine(ability.reason ?? "it does not work")}`),
     ];
-    return ability.hint === undefined ? lines : [...lines, row("", `hint: ${ability.hint}`)];
+    return ability.hint === undefined
+      ? lines
+      : [...lines, row("", `hint: ${printable(ability.hint)}`)];
   };
   return [
     style.bold("Machine"),
@@ -37,7 +40,7 @@ function render(report: MachineReport, style: Style): string[] {
     ...tried("native calls", report.nativeCalls),
     ...tried("git", report.git, report.git.version ?? ""),
     "",
-    style.bold(`Tried out for ${report.path}`),
+    style.bold(`Tried out for ${printable(report.path)}`),
     ...tried("overlay, kernel", report.kernelOverlay),
     ...tried("overlay, user namespace", report.userNamespaceOverlay),
     ...tried("overlay, fuse", report.fuseOverlay),
@@ -46,7 +49,7 @@ function render(report: MachineReport, style: Style): string[] {
     ...tried("exchange of two names", report.exchange),
     "",
     style.bold("Where things live"),
-    ...tried("state directory", report.state, report.state.directory),
+    ...tried("state directory", report.state, printable(report.state.directory)),
     ...tried("layers and undo data", report.area, areaText(report.area)),
     ...report.areas.map((area) => row("area in use", areaText(area))),
     ...renderInterrupted(report, style, row),
@@ -58,7 +61,7 @@ function render(report: MachineReport, style: Style): string[] {
 }
 
 function areaText({ path, foundBy }: { path: string | null; foundBy: string | null }): string {
-  return `${path ?? ""} (${FOUND_BY[foundBy ?? ""] ?? ""})`;
+  return `${printable(path ?? "")} (${FOUND_BY[foundBy ?? ""] ?? ""})`;
 }
 
 function renderInterrupted(
@@ -71,12 +74,12 @@ function renderInterrupted(
     row(
       "interrupted work",
       style.bad(
-        `${kind ?? "transaction"} ${transaction} since ${since ?? "?"}: ${locations.join(", ")}`,
+        `${kind ?? "transaction"} ${transaction} since ${since ?? "?"}: ${locations.map(printable).join(", ")}`,
       ),
     ),
   );
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, "; ");
+  return printable(text.replaceAll(/\s*\n\s*/g, "; "));
 }

@@ -66,11 +66,13 @@ function render({ at, kind, outcome, planId, message, resources }: LogEntry, pag
     `${timeText(at)}  ${style.bold(printable(planId ?? ""))}  ${verdict}` +
       (subject === "" ? "" : `  ${subject}`),
     ...more.filter((line) => line !== "").map((line) => `    ${line}`),
-    ...resources.map(({ resourceId, result }) => `  ${printable(resourceId)}  ${extent(result)}`),
+    ...resources.map(
+      ({ resourceId, result }) => `  ${printable(resourceId)}  ${extent(result, kind)}`,
+    ),
   ];
 }
 
-function extent(result: LogEntry["resources"][number]["result"]): string {
+function extent(result: LogEntry["resources"][number]["result"], kind: LogEntry["kind"]): string {
   if (result === null) return "as before";
   const { added, changed, deleted } = result;
   const parts = [
@@ -78,5 +80,7 @@ function extent(result: LogEntry["resources"][number]["result"]): string {
     ...(changed.length > 0 ? [countText(changed.length, "changed", "changed")] : []),
     ...(deleted.length > 0 ? [countText(deleted.length, "deleted", "deleted")] : []),
   ];
-  return parts.length === 0 ? "nothing to do" : parts.join(", ");
+  if (parts.length === 0) return "nothing to do";
+  // What an undo tells is what the commit did that it took back.
+  return `${parts.join(", ")}${kind === "undo" ? ": taken back" : ""}`;
 }

@@ -47,7 +47,7 @@ export async function resolveConflicts(call: Call): Promise<ExitCode> {
     throw noConflict(plan.id, texts);
   const resolved = all.map(({ resourceId, paths }) => ({ resourceId, paths }));
   if (call.json) call.answerJson({ planId: plan.id, how, resolved });
-  call.tell(`${TOLD[how]}: ${printable(texts.join(" "))}.`);
+  call.tell(`${TOLD[how]}: ${namesOf(all.flatMap(({ paths }) => paths))}.`);
   if (kept.length > 0)
     call.tell(`Nobody else changed the same there, so these edits stay: ${namesOf(kept)}.`);
   call.suggest(
@@ -64,7 +64,7 @@ function pathsOf(diff: PlanDiff, resourceId: string): string[] {
 const SHOWN = 5;
 
 function namesOf(paths: readonly string[]): string {
-  const names = paths.slice(0, SHOWN).map(printable);
+  const names = paths.slice(0, SHOWN).map((path) => printable(path || "."));
   return `${names.join(", ")}${paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ""}`;
 }
 

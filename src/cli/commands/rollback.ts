@@ -1,4 +1,4 @@
-import type { PlanDiff, SandboxDescription, UndoPreview } from "../../index.ts";
+import type { PlanDiff, PlanReport, SandboxDescription, UndoPreview } from "../../index.ts";
 import { type Call, type Page, pageFor } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -10,6 +10,7 @@ import { quoted } from "../quoted.ts";
 import { countText } from "../render/amounts.ts";
 import { printable } from "../render/printable.ts";
 import { showPaged } from "../terminal/pager.ts";
+import { unsettled } from "../unsettled.ts";
 
 /** What would become of one resource. */
 interface Preview extends UndoPreview {
@@ -30,16 +31,23 @@ export async function rollback(call: Call): Promise<ExitCode> {
   const work = isReopened ? plan.undo(options) : plan.rollback(options);
   const report = await withProgress(call, "Rolling back", work);
   refuseFailures(report);
-  if (call.json) call.answerJson(report);
   for (const id of report.succeeded) {
     const sandbox = sandboxes.find(({ ref }) => ref.resourceId === id);
     call.tell(`  ${printable(id)}  ${outcomeOf(sandbox, isReopened)}`);
   }
+  refuseStuck(plan.id, report);
+  if (call.json) call.answerJson(report);
   if (report.succeeded.length === 0) call.tell("There was nothing to roll back.");
   const name = quoted(plan.id);
   if (isReopened) call.suggest([`coffer diff ${name}`, "see what would be committed"]);
   else call.suggest([`coffer clean ${name}`, "forget the plan"]);
   return EXIT.done;
+}
+
+/** What is in between was left as it is. */
+function refuseStuck(planId: string, { skipped }: PlanReport): void {
+  const [resourceId] = Object.entries(skipped).find(([, status]) => status === "ERRORED") ?? [];
+  if (resourceId !== undefined) throw unsettled({ planId, resourceId }, "rollback");
 }
 
 /** Whether a commit had nothing to publish, and can be taken back by saying so. */
@@ -70,6 +78,9 @@ async function preview(call: Call, known: KnownPlan): Promise<ExitCode> {
   return possible ? EXIT.done : EXIT.refused;
 }
 
+/** How many paths of one kind a preview shows before it only counts them. */
+const MOST_SHOWN = 10;
+
 /** Nothing can stand in the way of edits that nobody else has. */
 const FREE = { action: "discard", possible: true, isChecked: true, obstacle: null } as const;
 
@@ -77,7 +88,9 @@ const FREE = { action: "discard", possible: true, isChecked: true, obstacle: nul
 function discards({ resources }: PlanDiff): Record<string, Preview> {
   const told = Object.entries(resources).map(([id, { changes }]): [string, Preview] => {
     const of = (...kinds: readonly string[]): string[] =>
-      changes.filter(({ kind }) => kinds.includes(kind)).map(({ path }) => path);
+      changes
+        .filter(({ kind }) => kinds.includes(kind))
+        .flatMap(({ path, count = 1 }) => Array.from({ length: count }, () => path));
     const [removed, restored] = [of("added"), of("deleted")];
     const changed = changes
       .map(({ path }) => path)
@@ -91,19 +104,26 @@ function render(resources: Readonly<Record<string, Preview>>, { style }: Page): 
   return Object.entries(resources).flatMap(([id, one]) => {
     const { action, isChecked, obstacle, changed, removed, restored } = one;
     const count = changed.length + removed.length + restored.length;
+    const listed = (mark: string, paths: readonly string[]): string[] => [
+      ...paths.slice(0, MOST_SHOWN).map((path) => `  ${mark} ${printable(path)}`),
+      ...(paths.length > MOST_SHOWN ? [`  ${mark} and ${paths.length - MOST_SHOWN} more`] : []),
+    ];
     const what =
       action === "undo"
-        ? `the commit would be taken back, ${countText(count, "path")}`
+        ? `the commit ${obstacle === null ? "would" : "cannot"} be taken back, ${countText(count, "path")}`
         : `edits in the sandbox would be forgotten, ${countText(count, "path")}`;
     return [
       `${style.bold(printable(id))}: ${what}`,
       ...(obstacle === null
         ? []
-        : [`  ${style.bad("not possible:")} ${printable(obstacle.message)}`]),
+        : [
+            `  ${style.bad(printable(obstacle.message))}`,
+            ...(obstacle.hint === null ? [] : [`  ${printable(obstacle.hint)}`]),
+          ]),
       ...(isChecked ? [] : ["  not checked: only the undo finds out what others changed there"]),
-      ...changed.map((path) => `  ${style.notable("~")} ${printable(path)}`),
-      ...removed.map((path) => `  ${style.bad("-")} ${printable(path)}`),
-      ...restored.map((path) => `  ${style.good("+")} ${printable(path)}`),
+      ...listed(style.notable("~"), changed),
+      ...listed(style.bad("-"), removed),
+      ...listed(style.good("+"), restored),
     ];
   });
 }

@@ -27,7 +27,7 @@ function render({ planId, state, sandboxes, checkpoints }: ToldPlan, page: Page)
   const rows = sandboxes.map(({ resourceId, strategyName, status, mode, path }) => [
     printable(resourceId),
     status,
-    mode === null ? strategyName : `${strategyName} (${mode})`,
+    printable(mode === null ? strategyName : `${strategyName} (${mode})`),
     printable(path ?? ""),
   ]);
   return [
@@ -46,7 +46,10 @@ function render({ planId, state, sandboxes, checkpoints }: ToldPlan, page: Page)
 /** Why it is this mode, where the files themselves decided that. */
 function foreignLine({ resourceId, mode, foreign }: ToldSandbox): string[] {
   if (foreign === null) return [];
-  return ["", `${printable(resourceId)} is in mode ${mode}: ${printable(foreign)}.`];
+  return [
+    "",
+    `${printable(resourceId)} is in mode ${printable(mode ?? "")}: ${printable(foreign)}.`,
+  ];
 }
 
 function isUnderWay({ state }: ToldPlan): boolean {

@@ -3,6 +3,7 @@ import type { StrategiesReport, StrategyReport } from "../../index.ts";
 import type { Call } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { printable } from "../render/printable.ts";
 import type { Style } from "../style.ts";
 import { capabilitiesInWords } from "../words.ts";
 
@@ -24,24 +25,25 @@ export async function showStrategies(call: Call): Promise<ExitCode> {
 
 function render(report: StrategiesReport, file: string | null, style: Style): string[] {
   const { location, resourceType, strategies, chosen } = report;
-  const configuration = file === null ? [] : [`Configuration: ${file}`];
+  const configuration = file === null ? [] : [`Configuration: ${printable(file)}`];
   return [
-    `Strategies for ${style.bold(location)} (${resourceType})`,
+    `Strategies for ${style.bold(printable(location))} (${resourceType})`,
     ...configuration,
     ...strategies.flatMap((strategy) => {
       const by = strategy.isChosen ? ` (${CHOSEN_BY[chosen.chosenBy] ?? chosen.chosenBy})` : "";
-      return ["", `${style.bold(strategy.name)}${by}`, ...details(strategy, style)];
+      return ["", `${style.bold(printable(strategy.name))}${by}`, ...details(strategy, style)];
     }),
   ];
 }
 
 function details(strategy: StrategyReport, style: Style): string[] {
   const { capabilities, module, exportName, error } = strategy;
-  const origin = module === undefined ? [] : [`  from ${module}, class ${exportName}`];
+  const origin =
+    module === undefined ? [] : [`  from ${printable(`${module}, class ${exportName}`)}`];
   const hint = error?.hint ?? strategy.probe?.hint;
   return [
     `  ${verdict(strategy, style)}`,
-    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
+    ...(hint === undefined ? [] : [`  hint: ${printable(hint)}`]),
     ...origin,
     ...(capabilities === null
       ? []
@@ -50,11 +52,11 @@ function details(strategy: StrategyReport, style: Style): string[] {
 }
 
 function verdict({ fits, probe, error }: StrategyReport, style: Style): string {
-  if (error !== null) return `${style.bad("cannot be used")}: ${error.message}`;
+  if (error !== null) return `${style.bad("cannot be used")}: ${printable(error.message)}`;
   if (!fits) return "does not fit this type of resource";
   if (probe === null) return "has no trial of its own; making a sandbox will tell";
-  const mode = probe.mode === undefined ? "" : `, mode ${probe.mode}`;
-  const reason = probe.reason === undefined ? "" : `: ${probe.reason}`;
+  const mode = probe.mode === undefined ? "" : `, mode ${printable(probe.mode)}`;
+  const reason = probe.reason === undefined ? "" : `: ${printable(probe.reason)}`;
   return probe.works
     ? `${style.good("works here")}${mode}${reason}`
     : `${style.bad("does not work here")}${reason}`;

@@ -22,6 +22,14 @@ export function commitsText({ commits = 0 }: { readonly commits?: number }): str
   return commits === 0 ? [] : [countText(commits, "commit made inside comes along", many)];
 }
 
+/** What was committed inside and is not published as such, if anything. */
+export function strayText({ strayCommits = 0 }: { readonly strayCommits?: number }): string[] {
+  if (strayCommits === 0) return [];
+  const [one, many] = ["does not come along: it does", "do not come along: they do"];
+  const what = countText(strayCommits, `commit made inside ${one}`, `commits made inside ${many}`);
+  return [`${what} not descend from the commit that the sandbox was made from`];
+}
+
 /** A whole number with commas, in every language the same. */
 export function numberText(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

@@ -3,7 +3,7 @@ import type { Page } from "../call.ts";
 import { isAtOrBelow } from "../is-at-or-below.ts";
 import { compareNaturally } from "./natural-order.ts";
 import { printable, shortened } from "./printable.ts";
-import { markOf } from "./shown-change.ts";
+import { likeText, markOf } from "./shown-change.ts";
 
 /** Where a changed row belongs. */
 export interface RowPlace {
@@ -47,15 +47,20 @@ export async function renderRows(
     const mark = markOf(kind, style);
     if (table === "schema-changes") {
       lines.push(...contentOf(part, "+").map((line) => `  ${mark} ${printable(line)}`));
+      const notes = (change.notes ?? []).map((note) => `(${printable(note)})`);
+      lines.push(...notes.flatMap((note) => wrapped(note, width - 4).map((one) => `    ${one}`)));
       continue;
     }
     const values = valuesOf(part).map(printable);
-    const whole = `${printable(key)}  ${values.join(", ")}`;
+    const like = likeText(change).map((text) => `(${text})`);
+    const whole = [printable(key), values.join(", "), ...like].join("  ");
     if (whole.length + 4 <= width) lines.push(`  ${mark} ${whole}`);
     else {
       lines.push(`  ${mark} ${shortened(printable(key), width - 4)}`);
       lines.push(
-        ...values.flatMap((value) => wrapped(value, width - 6).map((one) => `      ${one}`)),
+        ...[...values, ...like].flatMap((value) =>
+          wrapped(value, width - 6).map((one) => `      ${one}`),
+        ),
       );
     }
   }

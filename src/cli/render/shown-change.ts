@@ -1,6 +1,6 @@
 import type { Change, EntryState } from "../../index.ts";
 import type { Style } from "../style.ts";
-import { countText, sizeText } from "./amounts.ts";
+import { countText, numberText, sizeText } from "./amounts.ts";
 import { printable } from "./printable.ts";
 
 /** What happened to an entry, as people say it; a renamed entry is one thing. */
@@ -22,6 +22,8 @@ export type ShownKind = (typeof SHOWN_KINDS)[number];
 export interface ShownChange {
   readonly kind: ShownKind;
   readonly path: string;
+  /** How many there are of it. */
+  readonly count: number;
   /** Sizes, modes, owners and whatever else differs. */
   readonly details: readonly string[];
   readonly notes: readonly string[];
@@ -78,25 +80,37 @@ export function shownChanges(changes: readonly Change[]): ShownChange[] {
 }
 
 /** How many there are of each kind, in words: `9,000 added, 812 modified`. */
-export function kindsText(changes: readonly Pick<ShownChange, "kind">[]): string {
+export function kindsText(changes: readonly ShownChange[]): string {
   const parts = SHOWN_KINDS.flatMap((kind) => {
-    const count = changes.filter((change) => change.kind === kind).length;
+    const count = amountOf(changes.filter((change) => change.kind === kind));
     return count === 0 ? [] : [countText(count, WORDS[kind], WORDS[kind])];
   });
   return parts.join(", ");
 }
 
+/** How many things changed: equal rows stand at one path. */
+export function amountOf(changes: readonly Pick<Change, "count">[]): number {
+  return changes.reduce((sum, { count = 1 }) => sum + count, 0);
+}
+
+/** What is told of equal rows, of which only one is shown. */
+export function likeText({ count = 1 }: Pick<Change, "count">): string[] {
+  return count === 1 ? [] : [`${numberText(count)} rows like this`];
+}
+
 function shown(change: Change): ShownChange {
-  const { path, renamedFrom, renamedTo, notes = [], before, after } = change;
+  const { path, count = 1, renamedFrom, renamedTo, notes = [], before, after } = change;
   const isFolder = (after ?? before)?.type === "directory";
   const name = `${printable(path)}${isFolder ? "/" : ""}`;
   const isRenamed = renamedFrom !== undefined;
   return {
     kind: isRenamed ? "renamed" : KINDS[change.kind],
     path: isRenamed ? `${printable(renamedFrom)} → ${name}` : name,
+    count,
     details: [
       ...(renamedTo === undefined ? [] : [`moved to ${printable(renamedTo)}`]),
       ...detailsOf(change),
+      ...likeText(change),
     ],
     notes: notes.map(printable),
   };

@@ -1,9 +1,9 @@
 import type { DiffView, PlanDiff } from "../../index.ts";
 import type { Style } from "../style.ts";
 import { isWithoutWork } from "../is-without-work.ts";
-import { commitsText, countText, sizeText } from "./amounts.ts";
+import { commitsText, countText, sizeText, strayText } from "./amounts.ts";
 import { printable, shortened } from "./printable.ts";
-import { SHOWN_KINDS, kindsText, markOf, shownChanges } from "./shown-change.ts";
+import { SHOWN_KINDS, amountOf, kindsText, markOf, shownChanges } from "./shown-change.ts";
 import type { ShownChange } from "./shown-change.ts";
 import { tableOf } from "./rows.ts";
 
@@ -17,7 +17,7 @@ const SHOWN_OF_A_KIND = 10;
 export function renderSummary(diff: PlanDiff, style: Style, width: number): string[] {
   const views = Object.entries(diff.resources);
   const lines = views.flatMap(([id, view]) =>
-    view.isEmpty && view.commits === undefined
+    view.isEmpty && (view.commits ?? view.strayCommits) === undefined
       ? skippedLines(view)
       : [...summaryOf(id, view, style, width), ...skippedLines(view)],
   );
@@ -33,7 +33,8 @@ function summaryOf(id: string, view: DiffView, style: Style, width: number): str
 function filesSummary(id: string, view: DiffView, style: Style, width: number): string[] {
   const changes = innardsLast(shownChanges(view.changes));
   const edits = `${kindsText(changes)}; ${sizeText(view.summary.bytes)} to publish`;
-  const head = [...(view.isEmpty ? [] : [edits]), ...commitsText(view)].join("; ");
+  const told = [...(view.isEmpty ? [] : [edits]), ...commitsText(view), ...strayText(view)];
+  const head = told.join("; ");
   return [
     heading(id, head, style, width),
     ...firstOfEach(changes).map((change) => changeLine(change, style, width)),
@@ -52,11 +53,13 @@ function rowsSummary(id: string, view: DiffView, style: Style, width: number): s
   const tables = new Map<string, ShownChange[]>();
   for (const change of shownChanges(view.changes)) {
     const { table } = tableOf(change.path);
-    tables.set(table, [...(tables.get(table) ?? []), change]);
+    const known = tables.get(table);
+    if (known === undefined) tables.set(table, [change]);
+    else known.push(change);
   }
   const isSchema = (table: string): boolean => table === "schema-changes";
-  const rows = view.changes.filter(({ path }) => !isSchema(tableOf(path).table)).length;
-  const statements = view.changes.length - rows;
+  const rows = amountOf(view.changes.filter(({ path }) => !isSchema(tableOf(path).table)));
+  const statements = amountOf(view.changes) - rows;
   const head = [
     ...(rows > 0 ? [`${countText(rows, "row")} changed`] : []),
     ...(statements > 0
@@ -65,13 +68,16 @@ function rowsSummary(id: string, view: DiffView, style: Style, width: number): s
   ].join(", ");
   return [
     heading(id, head, style, width),
-    ...[...tables].map(([table, changes]) =>
+    ...[...tables].flatMap(([table, changes]) => [
       fitted(
         `  ${table}  ${style.dim(kindsText(changes))}`,
         `  ${table}  ${kindsText(changes)}`,
         width,
       ),
-    ),
+      ...[...new Set(changes.flatMap(({ notes }) => notes))].map((note) =>
+        fitted(`    ${style.dim(note)}`, `    ${note}`, width),
+      ),
+    ]),
   ];
 }
 
@@ -110,14 +116,14 @@ function moreLines(changes: readonly ShownChange[]): string[] {
   );
   return left.length === 0
     ? []
-    : [`  and ${countText(left.length, "more", "more")}: ${kindsText(left)}`];
+    : [`  and ${countText(amountOf(left), "more", "more")}: ${kindsText(left)}`];
 }
 
 function skippedLines({ skipped }: DiffView): string[] {
   if (skipped.length === 0) return [];
   const reasons = new Map<string, number>();
   for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  const text = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const text = [...reasons].map(([reason, count]) => `${count} ${printable(reason)}`).join(", ");
   const [first] = skipped;
   return [
     `  left alone: ${text}; ${printable(first?.path ?? "")}${skipped.length > 1 ? " and others" : ""}`,

@@ -1,8 +1,8 @@
 import type { DiffView } from "../../index.ts";
 import type { Page } from "../call.ts";
-import { commitsText, countText } from "./amounts.ts";
+import { commitsText, countText, strayText } from "./amounts.ts";
 import { printable, shortened } from "./printable.ts";
-import { kindsText, shownChanges } from "./shown-change.ts";
+import { amountOf, kindsText, shownChanges } from "./shown-change.ts";
 import type { ShownChange } from "./shown-change.ts";
 import { changeLine } from "./summary.ts";
 
@@ -20,7 +20,7 @@ export function renderTree(id: string, view: DiffView, { style, width }: Page): 
   const root = newFolder();
   for (const change of changes) place(root, change);
   const counts = changes.length === 0 ? "nothing was changed" : kindsText(changes);
-  const told = [counts, ...commitsText(view)].join("; ");
+  const told = [counts, ...commitsText(view), ...strayText(view)].join("; ");
   const head = `${style.bold(shortened(printable(id), width))}  ${told}`;
   return [head, ...linesOf(root, "", { style, width })];
 }
@@ -79,7 +79,7 @@ function linesOf(folder: Folder, indent: string, page: Page): string[] {
   }
   if (left.length > 0) {
     const [first] = branch();
-    const more = `and ${countText(left.length, "more", "more")}: ${kindsText(left)}`;
+    const more = `and ${countText(amountOf(left), "more", "more")}: ${kindsText(left)}`;
     lines.push(style.dim(indent + first) + more);
   }
   return lines;

@@ -54,7 +54,9 @@ function tellUnreached(call: Call, sandboxes: readonly SandboxDescription[]): vo
     const id = printable(ref.resourceId);
     if (resource.type !== "database") {
       call.tell(`${id}: the command does not see this resource as the plan has it.`);
-      call.tell(`  ${ref.strategyName} gives programs no path; edits are made through the API.`);
+      call.tell(
+        `  ${printable(ref.strategyName)} gives programs no path; edits are made through the API.`,
+      );
       continue;
     }
     call.tell(`${id}: the command does not see this database as the plan has it.`);
