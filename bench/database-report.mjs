@@ -9,7 +9,7 @@ const APART = [
 ];
 
 /** The numbers of databases as the last section of the page. */
-export function renderDatabases({ isApart, sizes, rounds, changed, syncs }, times) {
+export function renderDatabases({ isApart, sizes, rounds, changed, scripts, syncs }, times) {
   const [smallest, largest] = [sizes[0], sizes.at(-1)];
   const kinds = Object.keys(BY_HAND).filter((kind) => syncs[`${kind} disk`] !== undefined);
   const rows = kinds.flatMap((kind) =>
@@ -56,7 +56,22 @@ export function renderDatabases({ isApart, sizes, rounds, changed, syncs }, time
       }),
     ),
     "",
+    `### Scripts of ${scripts.join(" and ")} statements`,
+    "",
+    "Each statement inserts one row. By hand they are sent one by one, in one transaction.",
+    "",
+    "| database | statements | by hand | `write` | for each | of the shorter script |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...kinds.flatMap((kind) => scripts.map((count) => scriptRow(kind, count, scripts[0], times))),
+    "",
   ].join("\n");
+}
+
+function scriptRow(kind, count, least, times) {
+  const [byHand, ours] = ["scriptByHand", "script"].map((what) => times.get(kind, what, count));
+  const each = ours / count;
+  const ofShort = times.get(kind, "script", least) / least;
+  return `| ${kind} | ${count} | ${ms(byHand)} | ${ms(ours)} | ${each.toFixed(2)} ms | ${(each / ofShort).toFixed(2)} times |`;
 }
 
 /** What the disk took for the one thing besides syncs that a commit asks of it, which varies more than all others. */

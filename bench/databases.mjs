@@ -20,6 +20,8 @@ const { values } = parseArgs({
 const sizes = values.rows.split(",").map(Number);
 const rounds = Number(values.rounds);
 const CHANGED = 1000;
+/** How many statements scripts have. */
+const SCRIPTS = [500, 5000];
 /** The rows that one transaction changes where commits are compared. */
 const FEW = "UPDATE items SET state = state + 1 WHERE id <= 20";
 const MEMORY = "/dev/shm";
@@ -54,6 +56,30 @@ async function measureRows(folder, kind, server, size) {
     for (const action of ["diff", "commit", "undoCommit"])
       times.add(kind, action, size, await timed(() => sandbox[action]()));
   }
+  await coffer.close();
+}
+
+/** Scripts of very many statements: in a sandbox, and by hand in one transaction. */
+async function measureScripts(folder, kind, server) {
+  const url = await server.makeTable(10);
+  const coffer = await openCoffer(folder, url);
+  const client = await server.connect(url);
+  for (const count of SCRIPTS) {
+    const statements = Array.from(
+      { length: count },
+      (_, at) => `INSERT INTO items VALUES (${1000 + at}, 0, 'note ${at}')`,
+    );
+    const byHand = await timed(async () => {
+      await client.run(client.begin());
+      for (const statement of statements) await client.run(statement);
+      await client.run("ROLLBACK");
+    });
+    times.add(kind, "scriptByHand", count, byHand);
+    const { sandbox, written } = await makeSandbox(coffer, `script-${count}`, statements.join(";"));
+    times.add(kind, "script", count, written);
+    await sandbox.cleanup();
+  }
+  await client.end();
   await coffer.close();
 }
 
@@ -121,13 +147,22 @@ for (const kind of values.kinds.split(",")) {
   await withServer(kind, disk, async (server, folder) => {
     await measureCommits(folder, kind, server, "disk");
     for (const size of sizes) await measureRows(folder, kind, server, size);
+    await measureScripts(folder, kind, server);
   });
   await withServer(kind, MEMORY, (server, folder) =>
     measureCommits(folder, kind, server, "memory"),
   );
 }
 const isApart = process.env.BENCH_DIR !== undefined;
-const report = { isApart, sizes, rounds, changed: CHANGED, times: times.list(), syncs };
+const report = {
+  isApart,
+  sizes,
+  rounds,
+  changed: CHANGED,
+  scripts: SCRIPTS,
+  times: times.list(),
+  syncs,
+};
 const section = renderDatabases(report, times);
 process.stdout.write(section);
 if (values.out !== undefined) {
