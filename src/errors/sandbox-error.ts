@@ -32,10 +32,14 @@ export interface ErrorJson {
   readonly cause: ErrorJson | { readonly code: string | null; readonly message: string } | null;
 }
 
+/** Marks the family; the same symbol in every copy of this package that a process has loaded. */
+const FAMILY = Symbol.for("cofferdam.error");
+
 /**
  * The one family of errors that leaves this package. `code` and `data` are the contract; the message is for people.
  * An error of the family is never wrapped in a second one of the same kind. Passwords of URLs and connection strings
- * are hidden in everything but `cause`, which is handed on as it was thrown.
+ * are hidden in everything but `cause`, which is handed on as it was thrown. `instanceof` also knows the errors of
+ * another copy of this package, as plug-ins of a project have one beside that of the command line.
  */
 export abstract class SandboxError<Data = unknown> extends Error {
   abstract readonly code: string;
@@ -48,6 +52,11 @@ export abstract class SandboxError<Data = unknown> extends Error {
   strategyName: string | null;
   /** UTC, ISO 8601. */
   readonly at: string;
+
+  static override [Symbol.hasInstance](thrown: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, thrown)) return true;
+    return thrown instanceof Error && FAMILY in thrown && classNames(thrown).includes(this.name);
+  }
 
   constructor(message: string, init: ErrorInit<Data>) {
     super(hidePasswords(message), "cause" in init ? { cause: init.cause } : undefined);
@@ -90,6 +99,16 @@ export abstract class SandboxError<Data = unknown> extends Error {
       cause: causeJson(this.cause),
     };
   }
+}
+
+Object.defineProperty(SandboxError.prototype, FAMILY, { value: true });
+
+/** The names of the class of an error and of all classes that it extends. */
+function classNames(error: Error): readonly string[] {
+  const names: string[] = [];
+  for (let at: unknown = Object.getPrototypeOf(error); at !== null; at = Object.getPrototypeOf(at))
+    names.push((at as object).constructor.name);
+  return names;
 }
 
 function causeJson(cause: unknown): ErrorJson["cause"] {
