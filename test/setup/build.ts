@@ -43,7 +43,7 @@ function build(): void {
 /** The built package with all that the tests have installed, also what it asks its users for; readable for everybody. */
 function copyCheckout(target: string): string {
   mkdirSync(target);
-  run("cp", ["-a", "package.json", "dist", "examples", "node_modules", target]);
+  run("cp", ["-a", "package.json", "dist", "examples", "plugins", "node_modules", target]);
   run("chmod", ["-R", "a+rX", target]);
   return target;
 }

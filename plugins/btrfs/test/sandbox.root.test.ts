@@ -6,6 +6,7 @@ import { expectOracleEqual } from "../../../test/support/oracle.ts";
 import { runChild } from "../../../test/support/child.ts";
 import { mountFileSystem } from "../../../test/support/loop.ts";
 import { nobody } from "../../../test/support/nobody.ts";
+import { readable } from "../../../test/support/package-folder.ts";
 import { RandomEdits } from "./random-edits.ts";
 import { AREA, Site, run, stateOf } from "./sandbox.ts";
 import { CONFIG } from "./subject.ts";
@@ -187,9 +188,8 @@ describe("a sandbox that is a snapshot", () => {
       const site = new Site(own.mountPoint);
       run(site.folder, `chown -R ${nobody.uid}:${nobody.gid} .`);
       const program = new URL("programs/whole-life.ts", import.meta.url);
-      const { stdout, stderr } = await runChild(program, [site.stateDirectory, site.root, CONFIG], {
-        uid: nobody.uid,
-      });
+      const args = [site.stateDirectory, site.root, readable(CONFIG)];
+      const { stdout, stderr } = await runChild(program, args, { uid: nobody.uid });
       expect(stderr).toBe("");
       expect(JSON.parse(stdout)).toEqual({
         changes: ["docs/deep/page"],
