@@ -94,6 +94,28 @@ describe("what is recorded", () => {
     expect(everything(ground)).toEqual(seen);
   });
 
+  it("is every row also where other tables are touched each time that a statement is run (R96)", async () => {
+    const ground = makeGround(
+      server,
+      `CREATE SEQUENCE turns;
+       CREATE TABLE parts (part int, line text) PARTITION BY LIST (part);
+       CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
+       CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1)`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    // Its first run touches one part only, and no rollback takes a sequence back.
+    await sandbox.write(
+      "script.sql",
+      `INSERT INTO parts VALUES (CASE WHEN nextval('turns') = 1 THEN 0 ELSE 1 END, 'turned'), (0, 'fixed');
+       UPDATE parts SET line = line || '!'`,
+    );
+    expect((await sandbox.diff()).changes).toHaveLength(2);
+    await sandbox.commit();
+    const rows = ground.sql("SELECT part, line FROM parts ORDER BY part");
+    expect(rows).toEqual(["0|fixed!", "1|turned!"]);
+  });
+
   it("has rows by their key, before and after, as one column a line (R96)", async () => {
     const ground = makeGround(server, SCHEMA);
     await using cofferdam = await ground.open();

@@ -10,7 +10,7 @@ import { endOfScript } from "./deferred.ts";
 import { rememberTables, tablesWithRows } from "./dropped-tables.ts";
 import { heldTable } from "./held-table.ts";
 import { type Session, type TextRow, isLost, sqlStateOf, toldBesides } from "./session.ts";
-import { tableOf, touchedSince, touchedTables } from "./tables.ts";
+import { type Touched, tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { patternOf, targetTables } from "./target-tables.ts";
 import { WatchedTables } from "./watched-tables.ts";
 
@@ -33,6 +33,11 @@ export class UnwatchedError extends Error {
     this.oid = oid;
   }
 }
+
+/** A statement that was run, or the tables that it touched and nobody watched. */
+type Tried =
+  | { readonly logged: LoggedStatement; readonly unseen: null }
+  | { readonly unseen: readonly Touched[] };
 
 /**
  * Runs statements and records what each does to every row, cascades and triggers included. A trigger of ours is put on
@@ -116,46 +121,45 @@ export class Capture {
     this.#planned.add(pattern);
   }
 
-  /** Nested savepoints would make each statement slower than the one before it. */
+  /** A savepoint for each round: what is taken back must not take the triggers of the round before along. */
   async #record(statement: Statement, kind: LoggedStatement["kind"]): Promise<LoggedStatement> {
-    await this.#session.run("SAVEPOINT cofferdam_statement");
-    const logged = await this.#recordNested(statement, kind);
-    await this.#session.run("RELEASE SAVEPOINT cofferdam_statement");
-    return logged;
-  }
-
-  async #recordNested(
-    statement: Statement,
-    kind: LoggedStatement["kind"],
-  ): Promise<LoggedStatement> {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      const before = this.#touched ?? (await touchedTables(this.#session));
-      this.#touched = null;
-      const tables = kind === "schema" ? await tablesWithRows(this.#session) : NONE;
-      const count = await this.#execute(statement);
-      const after = await touchedTables(this.#session);
-      const touched = touchedSince(before, after);
-      const rows = touched.filter(({ schema }) => schema !== "pg_catalog");
-      if (kind === "schema") {
-        // Whatever it did to rows, it would do so once more when it is repeated.
-        const filled = rows.find(({ isMaterialized }) => !isMaterialized);
-        if (filled !== undefined) {
-          await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
-          const wasThere = (await tableOf(this.#session, filled.oid)) !== null;
-          throw refused(statement, "notCaptured", wasThere ? changesAlong(filled) : FILLS);
-        }
-        return this.#loggedSchema(statement, tables);
-      }
-      if (rows.length < touched.length) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
-      const unseen = rows.filter(({ oid }) => !this.#watched.oids.has(oid));
-      if (unseen.length === 0) {
-        this.#touched = after;
-        return this.#logged(statement, count);
+      await this.#session.run("SAVEPOINT cofferdam_statement");
+      const tried = await this.#tried(statement, kind);
+      if (tried.unseen === null) {
+        // Nested savepoints would make each statement slower than the one before it.
+        await this.#session.run("RELEASE SAVEPOINT cofferdam_statement");
+        return tried.logged;
       }
       await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
-      for (const { oid } of unseen) await this.#watch(statement, oid);
+      await this.#session.run("RELEASE SAVEPOINT cofferdam_statement");
+      for (const { oid } of tried.unseen) await this.#watch(statement, oid);
     }
     throw refused(statement, "notCaptured", "its triggers touch more and more tables");
+  }
+
+  async #tried(statement: Statement, kind: LoggedStatement["kind"]): Promise<Tried> {
+    const before = this.#touched ?? (await touchedTables(this.#session));
+    this.#touched = null;
+    const tables = kind === "schema" ? await tablesWithRows(this.#session) : NONE;
+    const count = await this.#execute(statement);
+    const after = await touchedTables(this.#session);
+    const touched = touchedSince(before, after);
+    const rows = touched.filter(({ schema }) => schema !== "pg_catalog");
+    if (kind === "schema") {
+      // Whatever it did to rows, it would do so once more when it is repeated.
+      const filled = rows.find(({ isMaterialized }) => !isMaterialized);
+      if (filled === undefined)
+        return { logged: await this.#loggedSchema(statement, tables), unseen: null };
+      await this.#session.run("ROLLBACK TO SAVEPOINT cofferdam_statement");
+      const wasThere = (await tableOf(this.#session, filled.oid)) !== null;
+      throw refused(statement, "notCaptured", wasThere ? changesAlong(filled) : FILLS);
+    }
+    if (rows.length < touched.length) throw refused(statement, "notCaptured", CHANGES_SCHEMA);
+    const unseen = rows.filter(({ oid }) => !this.#watched.oids.has(oid));
+    if (unseen.length > 0) return { unseen };
+    this.#touched = after;
+    return { logged: await this.#logged(statement, count), unseen: null };
   }
 
   async #execute(statement: Statement): Promise<number> {
