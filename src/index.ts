@@ -167,6 +167,7 @@ export type {
   HasChangesOptions,
   ListedEntry,
   ProbeResult,
+  RemovalOptions,
   PublishPolicy,
   SandboxAddress,
   SandboxCopy,

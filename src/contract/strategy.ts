@@ -55,6 +55,15 @@ export interface CleanupOptions extends CallOptions {
   readonly force?: boolean;
 }
 
+/** Options of `cleanup`, as a strategy gets them. */
+export interface RemovalOptions extends CleanupOptions {
+  /**
+   * Transactions that are decided and did not come to their end, by their `gid`: whether the others have what they
+   * publish, or are as before it. Whoever leaves something prepared can say how it has to end.
+   */
+  readonly decided?: Readonly<Record<string, "published" | "reversed">>;
+}
+
 /** One member's part of a transaction. */
 export interface TransactionPart {
   /** `coffer1:<installId>:<ulid>`: unique for ever, at most 64 bytes. */
@@ -163,7 +172,7 @@ export interface SandboxStrategy {
    */
   restoreCheckpoint(ref: SandboxRef, checkpointId: string, options?: CallOptions): Promise<void>;
   /** Frees everything the sandbox owns. Idempotent; never touches the resource. */
-  cleanup(ref: SandboxRef, options?: CleanupOptions): Promise<void>;
+  cleanup(ref: SandboxRef, options?: RemovalOptions): Promise<void>;
 
   /** Capability `path`: a directory (or file) that outside programs may work in; `path` is relative to the resource. */
   getPath?(ref: SandboxRef, path?: PathInput, options?: CallOptions): Promise<string>;

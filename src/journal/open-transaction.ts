@@ -49,8 +49,7 @@ export class OpenTransaction implements AsyncDisposable {
 
   /** What was decided; null when nothing was. */
   decision(): Decision | null {
-    const found = readRecordSync(join(this.folder, "decision"), DECISION);
-    return found?.decision ?? null;
+    return decisionIn(this.folder);
   }
 
   /** Decides, unless somebody did before; gives what counts. A failure leaves open what counts: ask `decision`. */
@@ -65,7 +64,7 @@ export class OpenTransaction implements AsyncDisposable {
 
   /** Whether the transaction, although decided, is being taken back. */
   isReversed(): boolean {
-    return readRecordSync(join(this.folder, "reversed"), REVERSED) !== null;
+    return isReversedIn(this.folder);
   }
 
   /** Marks the transaction as being taken back; before the first step back. */
@@ -100,4 +99,14 @@ export class OpenTransaction implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lock[Symbol.asyncDispose]();
   }
+}
+
+/** What was decided in the transaction with these records, read without the lock; null when nothing was. */
+export function decisionIn(folder: string): Decision | null {
+  return readRecordSync(join(folder, "decision"), DECISION)?.decision ?? null;
+}
+
+/** Whether a transaction, although decided, is being taken back; read without the lock. */
+export function isReversedIn(folder: string): boolean {
+  return readRecordSync(join(folder, "reversed"), REVERSED) !== null;
 }

@@ -13,7 +13,7 @@ import { PlanBusyError } from "../errors/index.ts";
 import { acquireLock } from "../locks/file-lock.ts";
 import { throwUnlessErrno } from "../platform/native/native-error.ts";
 import { fillFolder, syncFolder } from "./durable-file.ts";
-import { COMMIT_DRAFT, OpenTransaction } from "./open-transaction.ts";
+import { COMMIT_DRAFT, OpenTransaction, decisionIn, isReversedIn } from "./open-transaction.ts";
 import { encodeRecord, readRecordSync } from "./record-file.ts";
 import {
   DECISION,
@@ -83,6 +83,13 @@ export class TransactionLog {
   /** The intent, read without the lock. */
   intentOf(ulid: string): Intent | null {
     return readRecordSync(join(this.#running, ulid, "intent.json"), INTENT);
+  }
+
+  /** What became of a running transaction for those who have it all, read without the lock; null when nothing has yet. */
+  decidedIn(ulid: string): "published" | "reversed" | null {
+    const folder = join(this.#running, ulid);
+    if (isReversedIn(folder)) return "reversed";
+    return decisionIn(folder) === "COMMIT" ? "published" : null;
   }
 
   /** Who ran or runs the transaction. */

@@ -1,4 +1,4 @@
-import type { CleanupOptions } from "../contract/strategy.ts";
+import type { CleanupOptions, RemovalOptions } from "../contract/strategy.ts";
 import { RecordDamagedError, SandboxCleanupError, describeThrown } from "../errors/index.ts";
 import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
@@ -11,6 +11,7 @@ import { findRecord, knownRecord } from "./known-record.ts";
 import { lockPlan, refuseRunning } from "./plan-lock.ts";
 import { updateRecord } from "./record-moves.ts";
 import { settleSandbox } from "./settle-sandbox.ts";
+import { gidOf } from "./transaction.ts";
 import { inContext, refuseAborted, tracked } from "./with-sandbox.ts";
 
 /**
@@ -90,7 +91,7 @@ async function remove(
   // Found before anything goes: whatever cannot be read stops here, where it changes nothing.
   const ownAlone = waiting.filter((ulid) => !isOfOthers(engine, ulid, ref));
   try {
-    await raw.cleanup(ref, options);
+    await raw.cleanup(ref, { ...options, decided: decidedIn(engine, waiting) });
   } catch (thrown) {
     const error = inContext(asCleanupError(thrown), ref);
     await updateRecord(engine, record, { lastError: error.toJSON() });
@@ -101,6 +102,23 @@ async function remove(
   for (const ulid of ownAlone) if (engine.log.isRunning(ulid)) await engine.log.discard(ulid);
   await engine.store.remove(ref);
   engine.emit("sandbox.cleanedUp", data);
+}
+
+/** What was decided of transactions, by their `gid`; of one whose record is damaged nobody knows. */
+function decidedIn(
+  engine: Engine,
+  waiting: readonly string[],
+): NonNullable<RemovalOptions["decided"]> {
+  const decided: Record<string, "published" | "reversed"> = {};
+  for (const ulid of waiting) {
+    try {
+      const what = engine.log.decidedIn(ulid);
+      if (what !== null) decided[gidOf(engine, ulid)] = what;
+    } catch (thrown) {
+      if (!(thrown instanceof RecordDamagedError)) throw thrown;
+    }
+  }
+  return decided;
 }
 
 /**

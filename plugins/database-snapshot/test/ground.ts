@@ -35,7 +35,8 @@ export class Ground {
   connect(...urls: readonly string[]): void {
     const names = ["main", "second"];
     const lines = urls.map((url, at) => `  ${names[at] ?? ""}:\n    url: ${url}\n`);
-    writeFileSync(this.config, `${STRATEGY}connections:\n${lines.join("")}`, { mode: 0o600 });
+    const connections = lines.length === 0 ? " {}\n" : `\n${lines.join("")}`;
+    writeFileSync(this.config, `${STRATEGY}connections:${connections}`, { mode: 0o600 });
   }
 
   open(onEvent: (name: string) => void = () => undefined): Promise<Cofferdam> {

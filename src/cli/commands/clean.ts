@@ -42,13 +42,17 @@ function tellLeft(call: Call, { name, data }: SandboxEvent): void {
 /** What is told of transactions that may stand prepared on a server. */
 interface TransactionsLeft {
   readonly connection: string;
+  readonly database: string;
   readonly statements: readonly string[];
 }
 
-function tellTransactionsLeft(call: Call, { connection, statements }: TransactionsLeft): void {
+function tellTransactionsLeft(
+  call: Call,
+  { connection, database, statements }: TransactionsLeft,
+): void {
   if (statements.length === 0) return;
   call.tell(
-    `A transaction may still stand prepared on the server of ${printable(connection)}, and keep rows locked. This ends it there:`,
+    `A transaction may still stand prepared on the server of ${printable(connection)}, and keep rows locked. In its database ${printable(database)} this ends it as the rest of the plan has ended:`,
   );
   for (const statement of statements) call.tell(`  ${printable(statement)}`);
 }

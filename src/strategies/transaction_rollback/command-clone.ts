@@ -6,6 +6,7 @@ import type { OpenDatabase } from "./commit-record.ts";
 import type { DatabaseCloneCalls, RecordedStatements } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
 import { type CloneNames, cloneNames, untakenName } from "./lent-clone.ts";
+import { databaseOf, isGone } from "./ref-facts.ts";
 import { hasEffects } from "./row-changes.ts";
 
 /** The name of the write that a command's edits become. */
@@ -85,7 +86,8 @@ export async function giveClonesUp(
   try {
     await dropClones(database, clones);
   } catch (thrown) {
-    if (!(thrown instanceof DatabaseError) || !GONE.has(thrown.data.reason)) throw thrown;
+    const isTold = thrown instanceof DatabaseError && GONE.has(thrown.data.reason);
+    if (!isTold && !isGone(database.ref, host)) throw thrown;
     const { shown } = namesOf(database);
     const { sandboxId } = database.ref;
     host.emit("sandbox.clonesLeft", { sandboxId, names: `${shown}*` }, "warning");
@@ -163,8 +165,7 @@ function untaken(why: string, keptAt: string | null, cause?: DatabaseError): Dat
 }
 
 function namesOf({ ref }: OpenDatabase): CloneNames {
-  const database = ref.metadata["database"];
-  return cloneNames(typeof database === "string" ? database : "", ref.sandboxId);
+  return cloneNames(databaseOf(ref), ref.sandboxId);
 }
 
 function callsOf({ engine }: OpenDatabase): DatabaseCloneCalls {

@@ -1,8 +1,16 @@
 import type { StrategyHost } from "../../contract/host.ts";
+import type { RemovalOptions } from "../../contract/strategy.ts";
 import { DatabaseError, SandboxCleanupError, describeThrown } from "../../errors/index.ts";
 import type { SandboxRef } from "../../model/sandbox-ref.ts";
 import type { OpenDatabase } from "./commit-record.ts";
 import { transactionName } from "./mariadb/transaction-name.ts";
+import { canPrepare, connectionOf, databaseOf, isGone } from "./ref-facts.ts";
+
+/** How a sandbox is left. */
+interface Leaving {
+  readonly force: boolean;
+  readonly decided: NonNullable<RemovalOptions["decided"]>;
+}
 
 /**
  * Does what leaves nothing of a sandbox on its server. A server that is away will be asked when it is back. Only where its
@@ -11,18 +19,19 @@ import { transactionName } from "./mariadb/transaction-name.ts";
 export async function leaveServer(
   host: StrategyHost,
   { ref, place }: OpenDatabase,
-  { force, connection }: { readonly force: boolean; readonly connection: string },
+  how: Leaving,
   work: () => Promise<void>,
 ): Promise<void> {
+  const { force, decided } = how;
+  const connection = connectionOf(ref);
   const marks = place.marks();
   try {
     await work();
   } catch (thrown) {
-    const isGone = ref.metadata["engine"] !== "sqlite" && !host.connections().has(connection);
-    if (!force || !isGone) throw notAsked(thrown, connection, place.folder);
-    const canPrepare = ref.metadata["canPrepare"] !== false;
-    const statements = canPrepare ? marks.map(({ name }) => rollbackOf(ref, name)) : [];
-    const about = { sandboxId: ref.sandboxId, connection, statements };
+    if (!force || !isGone(ref, host)) throw notAsked(thrown, connection, place.folder);
+    const names = canPrepare(ref) ? marks.map(({ name }) => name) : [];
+    const statements = names.map((name) => endOf(ref, name, decided));
+    const about = { sandboxId: ref.sandboxId, connection, database: databaseOf(ref), statements };
     host.emit("sandbox.transactionsLeft", about, "warning");
   }
 }
@@ -38,9 +47,13 @@ function notAsked(thrown: unknown, connection: string, folder: string): unknown 
   });
 }
 
-/** How an administrator rolls back what may stand prepared. */
-function rollbackOf({ metadata }: SandboxRef, name: string): string {
-  return metadata["engine"] === "mariadb"
-    ? `XA ROLLBACK ${transactionName(name).xid}`
-    : `ROLLBACK PREPARED '${name}'`;
+/** How an administrator ends what may stand prepared as the rest of its plan has ended. */
+function endOf(ref: SandboxRef, name: string, decided: Leaving["decided"]): string {
+  const [, gid = "", back] = /^(.*?):\d+(:back)?$/.exec(name) ?? [];
+  // What takes a commit back is committed as well.
+  const isWanted = decided[gid] === (back === undefined ? "published" : "reversed");
+  const verb = isWanted ? "COMMIT" : "ROLLBACK";
+  return ref.metadata["engine"] === "mariadb"
+    ? `XA ${verb} ${transactionName(name).xid}`
+    : `${verb} PREPARED '${name}'`;
 }

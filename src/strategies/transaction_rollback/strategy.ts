@@ -3,9 +3,9 @@ import type { StrategyCapabilities } from "../../contract/capabilities.ts";
 import type { StrategyHost } from "../../contract/host.ts";
 import type {
   CallOptions,
-  CleanupOptions,
   CommitOptions,
   ProbeResult,
+  RemovalOptions,
   SandboxAddress,
   SandboxCopy,
   SandboxStrategy,
@@ -32,6 +32,7 @@ import { IdlePools } from "./idle-pools.ts";
 import { leaveServer } from "./leave-server.ts";
 import { openEngine } from "./open-engine.ts";
 import { DatabasePlace } from "./place.ts";
+import { canPrepare, connectionOf, isFile } from "./ref-facts.ts";
 import { contentState, hasEffects } from "./row-changes.ts";
 import { diffOf } from "./row-diff.ts";
 
@@ -194,11 +195,13 @@ export class TransactionRollbackStrategy implements SandboxStrategy {
     return Promise.resolve();
   }
 
-  async cleanup(ref: SandboxRef, { force = false }: CleanupOptions = {}): Promise<void> {
+  async cleanup(
+    ref: SandboxRef,
+    { force = false, decided = {} }: RemovalOptions = {},
+  ): Promise<void> {
     const database = this.#open(ref);
     if (database.place.isThere) {
-      const how = { force, connection: connectionOf(ref) };
-      await leaveServer(this.host, database, how, async () => {
+      await leaveServer(this.host, database, { force, decided }, async () => {
         if (canPrepare(ref)) await this.#commits.release(database);
         else await this.#deciding.outcome(database);
       });
@@ -347,19 +350,6 @@ async function made(
 /** Sandboxes with the same key have the same engine. */
 function keyOf(ref: SandboxRef): string {
   return JSON.stringify([connectionOf(ref), ref.baseFingerprintId, groupOf(ref)?.group ?? null]);
-}
-
-function connectionOf({ metadata }: SandboxRef): string {
-  return typeof metadata["connection"] === "string" ? metadata["connection"] : "";
-}
-
-/** Whether the database is one file, which a command can have a copy of. */
-function isFile({ metadata }: SandboxRef): boolean {
-  return metadata["engine"] === "sqlite";
-}
-
-function canPrepare({ metadata }: SandboxRef): boolean {
-  return metadata["canPrepare"] !== false;
 }
 
 /** The group in which the commit of a sandbox can be the decision; null where it can only be so alone. */

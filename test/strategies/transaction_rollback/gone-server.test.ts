@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { SandboxStateError } from "../../../src/index.ts";
+import { type SandboxEvent, SandboxStateError } from "../../../src/index.ts";
+import { PROBES } from "../../fixtures/probe/probes.ts";
+import { DatabaseProxy } from "../../support/database-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
-import { NEW, OLD, changedPlan, killChangedPlan, mixed } from "./mixed-plan.ts";
+import { DEATHS, type Mixed, NEW, OLD, changedPlan, failToApply, killChangedPlan, mixed } from "./mixed-plan.ts";
 import { POSTGRES, type ServerKind, SERVERS } from "./servers.ts";
 
 /** PostgreSQL as it comes: its own commit is the decision. */
@@ -47,11 +49,20 @@ describe.each([...SERVERS, PLAIN])("a server that is gone before a commit: $name
   });
 });
 
+/** Runs what somebody was told who gave a plan up. */
+function endAsTold(kind: ServerKind, { ground }: Mixed, events: readonly SandboxEvent[]): void {
+  const left = events.filter(({ name }) => name === "sandbox.transactionsLeft");
+  const [{ statements }] = left.map(({ data }) => data) as [{ statements: readonly string[] }];
+  for (const statement of statements)
+    ground.server.sql(kind.name === "MariaDB" ? "mysql" : ground.database.name, statement);
+}
+
 describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
-  it("keeps nobody from giving the plan up by force, who is told what may be left there", async () => {
+  it.each(DEATHS)("after %s, %s: by force the plan is given up, and how it ends there is told", async (...death) => {
+    const [call, event, expected] = death;
     await using server = await kind.start();
     const all = mixed(server);
-    await killChangedPlan(all, "commit", "plan.prepared");
+    await killChangedPlan(all, call, event);
     const [prepared = ""] = server.prepared();
     await server.halt();
     {
@@ -60,7 +71,7 @@ describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
       expect(failed["shop"]?.hint).toContain("main out of the configuration");
     }
     writeFileSync(all.ground.config, "connections: {}\n");
-    const events: { name: string; data: unknown }[] = [];
+    const events: SandboxEvent[] = [];
     await using cofferdam = await all.ground.open({ onEvent: (event) => events.push(event) });
     const plan = await cofferdam.plan("plan");
     // What it has cannot be told, which is not the same as nothing.
@@ -70,12 +81,34 @@ describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
     expect(report).toMatchObject({ failed: {} });
     expect(await cofferdam.list()).toEqual([]);
     expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
-    const left = events.filter(({ name }) => name === "sandbox.transactionsLeft");
-    const [{ statements }] = left.map(({ data }) => data) as [{ statements: readonly string[] }];
     await server.resume();
     expect(server.prepared()).toEqual([prepared]);
-    for (const statement of statements)
-      server.sql(kind.name === "MariaDB" ? "mysql" : all.ground.database.name, statement);
+    endAsTold(kind, all, events);
+    expect(server.prepared()).toEqual([]);
+    expect(all.state()).toEqual(expected);
+  });
+
+  it("after a way back that was cut: what takes the commit back is what has to be committed there", async () => {
+    await using server = await kind.start();
+    await using proxy = await DatabaseProxy.start(server);
+    const all = mixed(server, proxy.port);
+    {
+      await using cofferdam = await all.ground.open({ strategies: PROBES });
+      const plan = await changedPlan(cofferdam, all, "database first", "two-phase");
+      await failToApply(plan);
+      // What goes forward is prepared first.
+      proxy.arm({ statement: kind.prepare, passing: 1, when: "after" });
+      const committing = plan.commit();
+      await expect(committing).rejects.toMatchObject({ data: { report: { outcome: "in-doubt" } } });
+    }
+    expect(all.state()).toEqual({ row: NEW.row, file: OLD.file });
+    writeFileSync(all.ground.config, "connections: {}\n");
+    const events: SandboxEvent[] = [];
+    const onEvent = (event: SandboxEvent): number => events.push(event);
+    await using cofferdam = await all.ground.open({ strategies: PROBES, onEvent });
+    expect(await (await cofferdam.plan("plan")).cleanup({ force: true })).toMatchObject({ failed: {} });
+    expect(server.prepared()).toHaveLength(1);
+    endAsTold(kind, all, events);
     expect(server.prepared()).toEqual([]);
     expect(all.state()).toEqual(OLD);
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AtomicCommitError, Cofferdam, Plan } from "../../../src/index.ts";
 import type { DatabaseProxy, ProxyFault } from "../../support/database-proxy.ts";
 import type { DatabaseServer } from "../../support/database-server.ts";
+import { markerName } from "../../fixtures/probe/marker.ts";
 import { type Ground, makeGround } from "./fixture.ts";
 
 const SETUP =
@@ -57,6 +58,13 @@ export async function changedPlan(
   await plan.sandbox("shop").write("job.sql", "UPDATE jobs SET state = 'new'");
   await plan.sandbox("site").write("page", NEW.file);
   return plan;
+}
+
+/** Makes a directory with a probe as its strategy fail when it is published, after the decision. */
+export async function failToApply(plan: Plan): Promise<string> {
+  const marker = join(await plan.sandbox("site").getPath(), markerName("apply"));
+  writeFileSync(marker, "error");
+  return marker;
 }
 
 /** Makes the plan with its edits, and starts another process that commits it. */

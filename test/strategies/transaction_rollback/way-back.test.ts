@@ -1,18 +1,9 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { AtomicCommitError, type Plan } from "../../../src/index.ts";
-import { markerName } from "../../fixtures/probe/marker.ts";
+import { AtomicCommitError } from "../../../src/index.ts";
 import { PROBES } from "../../fixtures/probe/probes.ts";
-import { NEW, OLD, changedPlan, mixed } from "./mixed-plan.ts";
+import { NEW, OLD, changedPlan, failToApply, mixed } from "./mixed-plan.ts";
 import { SERVERS, runServer } from "./servers.ts";
-
-/** Makes the directory fail when it is published, after the decision. */
-async function failToApply(plan: Plan): Promise<string> {
-  const marker = join(await plan.sandbox("site").getPath(), markerName("apply"));
-  writeFileSync(marker, "error");
-  return marker;
-}
 
 describe.each(SERVERS)("a failure after the decision on $name", (kind) => {
   const on = runServer(kind);

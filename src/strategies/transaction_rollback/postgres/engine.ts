@@ -43,7 +43,7 @@ const MAY_DECIDE = `
       AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
       AND has_table_privilege(c.oid, 'DELETE')
     ELSE has_database_privilege(current_database(), 'CREATE')
-      AND (n.oid IS NULL OR has_schema_privilege(n.oid, 'USAGE, CREATE')) END
+      AND (n.oid IS NULL OR (has_schema_privilege(n.oid, 'USAGE') AND has_schema_privilege(n.oid, 'CREATE'))) END
   FROM (VALUES ('cofferdam', 'decisions')) named (schema, name)
   LEFT JOIN pg_namespace n ON n.nspname = named.schema
   LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = named.name`;
