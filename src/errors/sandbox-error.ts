@@ -2,11 +2,11 @@ import { hideAllPasswords, hidePasswords } from "./passwords.ts";
 
 /** Where an error happened; everything here also appears in its JSON. */
 export interface ErrorContext {
-  readonly operation?: string | undefined;
-  readonly planId?: string | undefined;
-  readonly resourceId?: string | undefined;
-  readonly sandboxId?: string | undefined;
-  readonly strategyName?: string | undefined;
+  readonly operation?: string | null | undefined;
+  readonly planId?: string | null | undefined;
+  readonly resourceId?: string | null | undefined;
+  readonly sandboxId?: string | null | undefined;
+  readonly strategyName?: string | null | undefined;
 }
 
 /** What every error of the family is made from. */

@@ -52,6 +52,14 @@ export function rollbackError(
   });
 }
 
+/** An undo that was given up, where what it had begun is still there: only recovery makes sure that nothing was undone. */
+export function unsettledUndo(error: SandboxError, undoDataAt: string): SandboxError {
+  if (undoDataOf(error) !== null) return error;
+  const hint = "Remove the cause and run recover.";
+  const cause = error instanceof SandboxRollbackError ? error.cause : error;
+  return rollbackError("io", error.message, { cause, undoDataAt, hint }).inContext(error);
+}
+
 /** Whatever a call on a path threw as an error of the family. */
 export function asPathError(
   thrown: unknown,

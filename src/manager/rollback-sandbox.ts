@@ -5,7 +5,7 @@ import type { SandboxRecord } from "../journal/sandbox-record.ts";
 import type { SandboxRef } from "../model/sandbox-ref.ts";
 import { transactionOf } from "./commit-sandbox.ts";
 import type { Guarded } from "./engine.ts";
-import { asRollbackError, rollbackError } from "./failures.ts";
+import { asRollbackError, rollbackError, unsettledUndo } from "./failures.ts";
 import { holdSignals } from "./hold-signals.ts";
 import { moveIfPossible, moveRecord, updateRecord } from "./record-moves.ts";
 import { recoverTransaction } from "./recover-transaction.ts";
@@ -193,10 +193,13 @@ async function settleFailedUndo(
   const outcome = transaction === null ? null : engine.log.outcomeOf(transaction);
   // The strategy threw after its own transaction was decided and applied.
   if (outcome?.outcome === "committed") return;
+  const isLeft = transaction !== null && engine.log.isRunning(transaction);
   const isSettled = capabilitiesOf(raw, record.ref).prepare
-    ? transaction !== null && !engine.log.isRunning(transaction)
+    ? transaction !== null && !isLeft
     : thrown instanceof SandboxRollbackError && thrown.data.reason !== "io";
-  const error = inContext(asRollbackError(thrown), record.ref);
+  const told = asRollbackError(thrown);
+  const left = isLeft ? unsettledUndo(told, engine.log.folderOf(transaction)) : told;
+  const error = inContext(left, record.ref);
   const changes = { lastError: error.toJSON(), ...(isSettled && { inFlight: null }) };
   await moveIfPossible(engine, record, isSettled ? "COMMITTED" : "ERRORED", changes);
   tell(guarded, record, "sandbox.rollbackFailed", describeThrown(thrown));

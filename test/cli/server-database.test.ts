@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openCofferdam } from "../../src/index.ts";
+import { SandboxError, openCofferdam } from "../../src/index.ts";
 import { DatabaseProxy } from "../support/database-proxy.ts";
 import type { TestDatabase } from "../support/database-server.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
@@ -85,9 +85,13 @@ test("says beside a change of the schema which rows look otherwise then", async 
   expect(stdout).toContain(`  + ALTER TABLE jobs RENAME TO tasks\n    (${note})\n    (${final})\n`);
 });
 
-/** A plan whose transaction stands prepared on a server that cannot be reached any more; `config` says where it is. */
+/**
+ * A plan whose transaction stands prepared on a server that cannot be reached any more; `config` says where it is. With
+ * a folder beside it that is edited and not committed.
+ */
 async function loseServer(
   server: PostgresServer,
+  folder?: string,
 ): Promise<{ home: Home; config: string; url: string }> {
   const proxy = await DatabaseProxy.start(server);
   const { home, shop } = makeShop(server);
@@ -98,10 +102,17 @@ async function loseServer(
     await using cofferdam = await openCofferdam({ stateDirectory, config });
     const plan = await cofferdam.plan("try");
     await plan.sandbox("shop").write("job", "UPDATE jobs SET name = 'new'");
+    if (folder !== undefined) {
+      const location = join(project, folder);
+      mkdirSync(location);
+      const site = { resourceId: folder, type: "fs-directory", location } as const;
+      await cofferdam.sandbox(await cofferdam.create("try", site)).write("page", "an edit");
+    }
     // The answer is lost, and everything afterwards.
     const act = (): void => proxy.refuse(true);
     proxy.arm({ statement: "PREPARE TRANSACTION", when: "after", act });
-    await expect(plan.commit()).rejects.toMatchObject({ code: "ATOMIC_COMMIT" });
+    const committing = folder === undefined ? plan.commit() : plan.sandbox("shop").commit();
+    await expect(committing).rejects.toBeInstanceOf(SandboxError);
   }
   await proxy[Symbol.asyncDispose]();
   expect(server.prepared()).toHaveLength(1);
@@ -148,6 +159,17 @@ test("what a plan has that waits for a server is not known, which nothing takes 
   expect(stderr).toContain(`  ROLLBACK PREPARED '${name}'\n`);
   expect(answerOf(home, ["list"])).toEqual([]);
   expect(answerOf(home, ["recover"])).toMatchObject({ complete: true });
+});
+
+test("a rollback that is refused for one resource keeps the edits of the others", async () => {
+  await using server = await PostgresServer.start();
+  const { home, config, url } = await loseServer(server, "site");
+  expect(answerOf(home, ["rollback", "try"], 4)).toMatchObject({
+    error: { code: "SANDBOX_STATE", data: { status: "ERRORED" }, resourceId: "shop" },
+  });
+  writeFileSync(config, configOf(url));
+  expect(coffer(home, ["recover"]).code).toBe(0);
+  expect(coffer(home, ["diff", "try", "--name-only"]).stdout).toContain("page");
 });
 
 test("a commit that cannot begin, because the server is gone, is given up, and done when it is back", async () => {

@@ -1,4 +1,4 @@
-import type { PlanDiff, PlanReport, SandboxDescription, UndoPreview } from "../../index.ts";
+import type { PlanDiff, SandboxDescription, UndoPreview } from "../../index.ts";
 import { type Call, type Page, pageFor } from "../call.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -23,6 +23,7 @@ export async function rollback(call: Call): Promise<ExitCode> {
   const isDry = call.flag("dryRun");
   await using cofferdam = await openFor(call, { looking: isDry });
   const known = await knownPlan(cofferdam, call.needed("plan"));
+  refuseStuck(known);
   if (isDry) return await preview(call, known);
   const { plan, sandboxes } = known;
   // Nothing of such a plan was published, so that whoever takes that back means to go on in it.
@@ -35,7 +36,6 @@ export async function rollback(call: Call): Promise<ExitCode> {
     const sandbox = sandboxes.find(({ ref }) => ref.resourceId === id);
     call.tell(`  ${printable(id)}  ${outcomeOf(sandbox, isReopened)}`);
   }
-  refuseStuck(plan.id, report);
   if (call.json) call.answerJson(report);
   if (report.succeeded.length === 0) call.tell("There was nothing to roll back.");
   const name = quoted(plan.id);
@@ -44,10 +44,10 @@ export async function rollback(call: Call): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** What is in between was left as it is. */
-function refuseStuck(planId: string, { skipped }: PlanReport): void {
-  const [resourceId] = Object.entries(skipped).find(([, status]) => status === "ERRORED") ?? [];
-  if (resourceId !== undefined) throw unsettled({ planId, resourceId }, "rollback");
+/** What is in between would be left as it is, and the edits of the others would be gone all the same. */
+function refuseStuck({ sandboxes }: KnownPlan): void {
+  const stuck = sandboxes.find(({ status }) => status === "ERRORED");
+  if (stuck !== undefined) throw unsettled(stuck.ref, "rollback");
 }
 
 /** Whether a commit had nothing to publish, and can be taken back by saying so. */

@@ -3,7 +3,7 @@ import { type SandboxError, describeThrown } from "../../errors/index.ts";
 import type { SandboxRecord } from "../../journal/sandbox-record.ts";
 import type { IntentMember } from "../../journal/transaction-record.ts";
 import type { Engine } from "../engine.ts";
-import { asRollbackError, rollbackError } from "../failures.ts";
+import { asRollbackError, rollbackError, unsettledUndo } from "../failures.ts";
 import { undoneCommit } from "../host.ts";
 import { undoObstacle } from "../preview-undo.ts";
 import { moveIfPossible, moveRecord, moveRecords } from "../record-moves.ts";
@@ -139,10 +139,11 @@ async function settleFailure(
   engine: Engine,
   begun: readonly PlanMember[],
   ulid: string,
-  error: SandboxError,
+  thrown: SandboxError,
 ): Promise<void> {
   if (engine.log.outcomeOf(ulid)?.outcome === "committed") return;
   const isSettled = !engine.log.isRunning(ulid);
+  const error = isSettled ? thrown : unsettledUndo(thrown, engine.log.folderOf(ulid));
   for (const { record } of begun) {
     if (isSettled) await stayCommitted(engine, record, error);
     else await moveIfPossible(engine, record, "ERRORED", { lastError: error.toJSON() });

@@ -78,7 +78,7 @@ export class DatabaseCommit {
       const draft = await noted;
       if (draft !== undefined) dropDrafts([draft]);
       const cause = await settleUnsent(place, name, thrown);
-      throw tx.kind === "undo" ? asUndoError(cause) : asPrepareError(cause);
+      throw tx.kind === "undo" ? asUndoError(cause, engine) : asPrepareError(cause);
     }
   }
 
@@ -161,7 +161,7 @@ export class DatabaseCommit {
     try {
       await engine.attempt(log, "backward");
     } catch (thrown) {
-      throw asUndoError(thrown);
+      throw asUndoError(thrown, engine);
     }
   }
 

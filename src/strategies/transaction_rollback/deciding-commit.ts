@@ -4,7 +4,7 @@ import type { ErrorContext } from "../../errors/index.ts";
 import type { CommitResult } from "../../model/commit-result.ts";
 import { type OpenDatabase, recordOf, requireUndo, resultOf } from "./commit-record.ts";
 import { type Direction, DriftError, UnsentError } from "./engine.ts";
-import { asPrepareError, asUndoError, outcomeUnknown } from "./errors.ts";
+import { asPrepareError, asSettledUndoError, asUndoError, outcomeUnknown } from "./errors.ts";
 import { hasEffects } from "./row-changes.ts";
 
 const UNDO = ":undo";
@@ -43,7 +43,7 @@ export class DecidingCommit {
     requireUndo(place, place.log.writes());
     const name = `coffer1:${ref.sandboxId}:${this.#host.ids.next()}${UNDO}`;
     const failure = await this.#decideAlone(database, "backward", name);
-    if (failure !== null) throw asUndoError(failure.thrown);
+    if (failure !== null) throw asSettledUndoError(failure.thrown, database.engine);
   }
 
   /** Whether the last commit of a sandbox that was alone happened. */
@@ -69,7 +69,8 @@ export class DecidingCommit {
     } catch (thrown) {
       const cause = causeOf(thrown);
       if (cause !== thrown) this.#unsent.add(tx.gid);
-      const error = isUndo ? asUndoError(cause) : asPrepareError(cause);
+      const [{ engine }] = databases;
+      const error = isUndo ? asUndoError(cause, engine) : asPrepareError(cause);
       throw error.inContext(contextOf(databases, cause));
     }
     const results: CommitResult[] = [];

@@ -132,6 +132,8 @@ export interface DatabaseEngine {
   decisionOf(name: string): Promise<"COMMIT" | "ABORT" | null>;
   /** Forgets a decision. */
   forgetDecision(name: string): Promise<void>;
+  /** Whether what a call threw says that the connection was lost; absent where an error of the family says so. */
+  isLost?(thrown: unknown): boolean;
   /** Ends what was kept for the next call; one that comes all the same makes it anew. */
   release(): Promise<void>;
 }

@@ -1,11 +1,12 @@
 import {
+  DatabaseError,
   SandboxCommitError,
   SandboxConflictError,
   SandboxError,
   SandboxRollbackError,
   describeThrown,
 } from "../../errors/index.ts";
-import { DriftError, type RowConflict } from "./engine.ts";
+import { type DatabaseEngine, DriftError, type RowConflict } from "./engine.ts";
 import { contentState } from "./row-changes.ts";
 
 const AS_BEFORE = {
@@ -55,7 +56,7 @@ export function asPrepareError(thrown: unknown): SandboxError {
 }
 
 /** Whatever kept an undo from being prepared; the database stays as it was committed. */
-export function asUndoError(thrown: unknown): SandboxError {
+export function asUndoError(thrown: unknown, engine: Pick<DatabaseEngine, "isLost">): SandboxError {
   if (thrown instanceof DriftError) {
     const paths = [...new Set(thrown.conflicts.map(({ path }) => path))];
     const why = isLocked(thrown)
@@ -68,8 +69,30 @@ export function asUndoError(thrown: unknown): SandboxError {
     });
   }
   if (thrown instanceof SandboxError) return thrown;
+  if (engine.isLost?.(thrown) === true) {
+    return new DatabaseError(`The connection was lost in an undo: ${describeThrown(thrown)}`, {
+      data: { reason: "unreachable", position: null, command: null, sqlState: null },
+      operation: "rollback",
+      hint: `${AS_COMMITTED} Try again when the server can be reached.`,
+      cause: thrown,
+    });
+  }
   return undoRefused("notUndoable", `The undo could not be prepared: ${describeThrown(thrown)}`, {
     cause: thrown,
+  });
+}
+
+/** As `asUndoError`, where the server has proven that nothing was undone: then whatever it was is a refusal. */
+export function asSettledUndoError(
+  thrown: unknown,
+  engine: Pick<DatabaseEngine, "isLost">,
+): SandboxRollbackError {
+  const error = asUndoError(thrown, engine);
+  if (error instanceof SandboxRollbackError) return error;
+  const hint = error.hint ?? "Remove the cause and try again.";
+  return undoRefused("notUndoable", `The undo could not be prepared: ${error.message}`, {
+    cause: error,
+    hint: hint.startsWith(AS_COMMITTED) ? hint : `${AS_COMMITTED} ${hint}`,
   });
 }
 

@@ -6,7 +6,7 @@ import { DatabaseProxy } from "../../support/database-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
 import { DEATHS, type Mixed, NEW, OLD, changedPlan, failToApply, killChangedPlan, mixed } from "./mixed-plan.ts";
-import { POSTGRES, type ServerKind, SERVERS } from "./servers.ts";
+import { POSTGRES, type ServerKind, SERVERS, runServer } from "./servers.ts";
 
 /** PostgreSQL as it comes: its own commit is the decision. */
 const PLAIN: ServerKind = {
@@ -44,6 +44,87 @@ describe.each([...SERVERS, PLAIN])("a server that is gone before a commit: $name
     const after = (await cofferdam.list()).map(({ status }) => status);
     expect(after).toEqual(["COMMITTED", "COMMITTED"]);
     await server.resume();
+    await plan.undo();
+    expect(all.state()).toEqual(OLD);
+  });
+});
+
+describe.each(SERVERS)("a connection that is lost in an undo: $name", (kind) => {
+  const on = runServer(kind);
+
+  it("is told as that, and all stays committed", async () => {
+    const all = mixed(on.server, on.proxy.port);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    await plan.commit();
+    on.proxy.arm({ statement: kind.begin, when: "before" });
+    await expect(plan.undo()).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "unreachable" },
+      hint: expect.stringContaining("stays as it was committed"),
+    });
+    expect(all.state()).toEqual(NEW);
+    await plan.undo();
+    expect(all.state()).toEqual(OLD);
+  });
+
+  it("leaves it to recovery when nobody answers what became of it (R94)", async () => {
+    const all = mixed(on.server, on.proxy.port);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    await plan.commit();
+    const act = (): void => on.proxy.refuse(true);
+    on.proxy.arm({ statement: kind.prepare, when: "after", act });
+    await expect(plan.undo()).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      data: { reason: "io", originalRestored: false, undoDataAt: expect.stringContaining("/tx/") },
+      hint: expect.stringContaining("recover"),
+    });
+    expect(all.ground.prepared()).toHaveLength(1);
+    on.proxy.refuse(false);
+    expect(await cofferdam.recover()).toMatchObject({ complete: true });
+    expect(all.ground.prepared()).toEqual([]);
+    expect(all.state()).toEqual(NEW);
+    await plan.undo();
+    expect(all.state()).toEqual(OLD);
+  });
+
+  it("of a sandbox alone leaves it as committed, or to recovery", async () => {
+    const all = mixed(on.server, on.proxy.port);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    await plan.commit();
+    const shop = plan.sandbox("shop");
+    on.proxy.arm({ statement: kind.begin, when: "before" });
+    await expect(shop.undoCommit()).rejects.toMatchObject({ data: { reason: "unreachable" } });
+    expect((await shop.describe()).status).toBe("COMMITTED");
+    on.proxy.arm({ statement: kind.prepare, when: "after", act: () => on.proxy.refuse(true) });
+    await expect(shop.undoCommit()).rejects.toMatchObject({ data: { reason: "io" } });
+    expect((await shop.describe()).status).toBe("ERRORED");
+    on.proxy.refuse(false);
+    await cofferdam.recover();
+    expect((await shop.describe()).status).toBe("COMMITTED");
+    expect(all.state()).toEqual(NEW);
+  });
+});
+
+describe("a PostgreSQL that prepares nothing and is gone before the undo of a sandbox alone", () => {
+  it("is asked for nothing, and recovery takes nothing back", async () => {
+    await using server = await PLAIN.start();
+    const all = mixed(server);
+    await using cofferdam = await all.ground.open();
+    const plan = await changedPlan(cofferdam, all);
+    await plan.commit();
+    const shop = plan.sandbox("shop");
+    await server.halt();
+    await expect(shop.undoCommit()).rejects.toMatchObject({
+      code: "SANDBOX_ROLLBACK",
+      cause: { data: { reason: "unreachable" } },
+    });
+    expect((await shop.describe()).status).toBe("COMMITTED");
+    await server.resume();
+    expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
+    expect(all.state()).toEqual(NEW);
     await plan.undo();
     expect(all.state()).toEqual(OLD);
   });

@@ -23,7 +23,7 @@ import { PreparedTransactions } from "./prepared-transactions.ts";
 import { queryRows } from "./query-rows.ts";
 import { groupsOf, redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
-import { Session, errorNumberOf } from "./session.ts";
+import { Session, errorNumberOf, isLost } from "./session.ts";
 import type { EffectGroup } from "./triggered-redo.ts";
 
 const QUERY =
@@ -179,6 +179,10 @@ export class MariadbEngine implements DatabaseEngine {
     await using other = await this.#begin(log);
     await other.execute("SET SESSION timestamp = UNIX_TIMESTAMP() + 1000003");
     await redo(other, groups);
+  }
+
+  isLost(thrown: unknown): boolean {
+    return isLost(thrown);
   }
 
   async release(): Promise<void> {

@@ -26,7 +26,7 @@ import { POSTGRES } from "./lexis.ts";
 import { recordScript } from "./record.ts";
 import { redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
-import { Session, type TextRow, applicationName, sqlStateOf } from "./session.ts";
+import { Session, type TextRow, applicationName, isLost, sqlStateOf } from "./session.ts";
 
 const QUERY =
   /^\s*(?:--[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|table|explain|show|\()/i;
@@ -261,6 +261,10 @@ export class PostgresEngine implements DatabaseEngine {
         if (sqlStateOf(thrown) !== UNIQUE_VIOLATION) throw thrown;
       }
     }
+  }
+
+  isLost(thrown: unknown): boolean {
+    return isLost(thrown);
   }
 
   async release(): Promise<void> {
