@@ -7,26 +7,29 @@ import { Ground, psql } from "./ground.ts";
 it.each([
   ["gone", false],
   ["gone for good", true],
-])("frees a plan whose server is %s by force alone, and names its clones there", async (_is, isForGood) => {
-  await using server = await PostgresServer.start({ fsync: "off" });
-  const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
-  const events: string[] = [];
-  {
-    await using cofferdam = await ground.open();
-    // Its clone is kept.
-    const running = ground.run(await ground.plan(cofferdam), psql("CREATE TABLE more (id int)"));
-    await expect(running).rejects.toBeInstanceOf(DatabaseError);
-  }
-  await server.halt("killed");
-  if (isForGood) ground.connect();
-  await using cofferdam = await ground.open((name) => events.push(name));
-  const plan = await cofferdam.plan("plan");
-  await expect(plan.sandbox("shop").cleanup()).rejects.toBeInstanceOf(SandboxError);
-  expect(events).not.toContain("sandbox.clonesLeft");
-  await plan.sandbox("shop").cleanup({ force: true });
-  expect(events).toContain("sandbox.clonesLeft");
-  expect(await cofferdam.list()).toEqual([]);
-});
+])(
+  "frees a plan whose server is %s by force alone, and names its clones there",
+  async (_is, isForGood) => {
+    await using server = await PostgresServer.start({ fsync: "off" });
+    const ground = new Ground(server, "CREATE TABLE jobs (id int PRIMARY KEY)");
+    const events: string[] = [];
+    {
+      await using cofferdam = await ground.open();
+      // Its clone is kept.
+      const running = ground.run(await ground.plan(cofferdam), psql("CREATE TABLE more (id int)"));
+      await expect(running).rejects.toBeInstanceOf(DatabaseError);
+    }
+    await server.halt("killed");
+    if (isForGood) ground.connect();
+    await using cofferdam = await ground.open((name) => events.push(name));
+    const plan = await cofferdam.plan("plan");
+    await expect(plan.sandbox("shop").cleanup()).rejects.toBeInstanceOf(SandboxError);
+    expect(events).not.toContain("sandbox.clonesLeft");
+    await plan.sandbox("shop").cleanup({ force: true });
+    expect(events).toContain("sandbox.clonesLeft");
+    expect(await cofferdam.list()).toEqual([]);
+  },
+);
 
 it.each([
   ["gone", ""],

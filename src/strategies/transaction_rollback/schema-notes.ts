@@ -11,7 +11,7 @@ interface ChangedTable {
 }
 
 /** Comments, behind whatever is quoted, which is kept. */
-const COMMENT = /("(?:[^"]|"")*"|'(?:[^']|'')*')|--[^\n]*|\/\*[\s\S]*?\*\//g;
+const COMMENT = /("[^"]*(?:""[^"]*)*"|'[^']*(?:''[^']*)*')|--[^\n]*|\/\*[\s\S]*?\*\//g;
 /** Everything that may be a name: SQLite takes one in any quotes. */
 const NAME = /(["'`])((?:(?!\1).|\1\1)*)\1|\[([^\]]*)\]|[\p{L}_][\p{L}\p{M}\p{N}_$]*/gsu;
 /** Whatever may give tables, columns or values another look. */

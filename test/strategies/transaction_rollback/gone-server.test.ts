@@ -5,7 +5,16 @@ import { PROBES } from "../../fixtures/probe/probes.ts";
 import { DatabaseProxy } from "../../support/database-proxy.ts";
 import { PostgresServer } from "../../support/postgres-server.ts";
 import { SHOP, makeGround } from "./fixture.ts";
-import { DEATHS, type Mixed, NEW, OLD, changedPlan, failToApply, killChangedPlan, mixed } from "./mixed-plan.ts";
+import {
+  DEATHS,
+  type Mixed,
+  NEW,
+  OLD,
+  changedPlan,
+  failToApply,
+  killChangedPlan,
+  mixed,
+} from "./mixed-plan.ts";
 import { POSTGRES, type ServerKind, SERVERS, runServer } from "./servers.ts";
 
 /** PostgreSQL as it comes: its own commit is the decision. */
@@ -61,7 +70,7 @@ describe.each(SERVERS)("a connection that is lost in an undo: $name", (kind) => 
     await expect(plan.undo()).rejects.toMatchObject({
       code: "DATABASE",
       data: { reason: "unreachable" },
-      hint: expect.stringContaining("stays as it was committed"),
+      hint: expect.stringContaining("stays as it was committed") as string,
     });
     expect(all.state()).toEqual(NEW);
     await plan.undo();
@@ -77,8 +86,12 @@ describe.each(SERVERS)("a connection that is lost in an undo: $name", (kind) => 
     on.proxy.arm({ statement: kind.prepare, when: "after", act });
     await expect(plan.undo()).rejects.toMatchObject({
       code: "SANDBOX_ROLLBACK",
-      data: { reason: "io", originalRestored: false, undoDataAt: expect.stringContaining("/tx/") },
-      hint: expect.stringContaining("recover"),
+      data: {
+        reason: "io",
+        originalRestored: false,
+        undoDataAt: expect.stringContaining("/tx/") as string,
+      },
+      hint: expect.stringContaining("recover") as string,
     });
     expect(all.ground.prepared()).toHaveLength(1);
     on.proxy.refuse(false);
@@ -139,35 +152,38 @@ function endAsTold(kind: ServerKind, { ground }: Mixed, events: readonly Sandbox
 }
 
 describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
-  it.each(DEATHS)("after %s, %s: by force the plan is given up, and how it ends there is told", async (...death) => {
-    const [call, event, expected] = death;
-    await using server = await kind.start();
-    const all = mixed(server);
-    await killChangedPlan(all, call, event);
-    const [prepared = ""] = server.prepared();
-    await server.halt();
-    {
-      await using cofferdam = await all.ground.open();
-      const { failed } = await (await cofferdam.plan("plan")).cleanup({ force: true });
-      expect(failed["shop"]?.hint).toContain("main out of the configuration");
-    }
-    writeFileSync(all.ground.config, "connections: {}\n");
-    const events: SandboxEvent[] = [];
-    await using cofferdam = await all.ground.open({ onEvent: (event) => events.push(event) });
-    const plan = await cofferdam.plan("plan");
-    // What it has cannot be told, which is not the same as nothing.
-    await expect(plan.diff()).rejects.toBeInstanceOf(SandboxStateError);
-    expect(Object.keys((await plan.cleanup()).failed)).toEqual(["shop"]);
-    const report = await plan.cleanup({ force: true });
-    expect(report).toMatchObject({ failed: {} });
-    expect(await cofferdam.list()).toEqual([]);
-    expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
-    await server.resume();
-    expect(server.prepared()).toEqual([prepared]);
-    endAsTold(kind, all, events);
-    expect(server.prepared()).toEqual([]);
-    expect(all.state()).toEqual(expected);
-  });
+  it.each(DEATHS)(
+    "after %s, %s: by force the plan is given up, and how it ends there is told",
+    async (...death) => {
+      const [call, event, expected] = death;
+      await using server = await kind.start();
+      const all = mixed(server);
+      await killChangedPlan(all, call, event);
+      const [prepared = ""] = server.prepared();
+      await server.halt();
+      {
+        await using cofferdam = await all.ground.open();
+        const { failed } = await (await cofferdam.plan("plan")).cleanup({ force: true });
+        expect(failed["shop"]?.hint).toContain("main out of the configuration");
+      }
+      writeFileSync(all.ground.config, "connections: {}\n");
+      const events: SandboxEvent[] = [];
+      await using cofferdam = await all.ground.open({ onEvent: (event) => events.push(event) });
+      const plan = await cofferdam.plan("plan");
+      // What it has cannot be told, which is not the same as nothing.
+      await expect(plan.diff()).rejects.toBeInstanceOf(SandboxStateError);
+      expect(Object.keys((await plan.cleanup()).failed)).toEqual(["shop"]);
+      const report = await plan.cleanup({ force: true });
+      expect(report).toMatchObject({ failed: {} });
+      expect(await cofferdam.list()).toEqual([]);
+      expect(await cofferdam.recover()).toMatchObject({ transactions: [], complete: true });
+      await server.resume();
+      expect(server.prepared()).toEqual([prepared]);
+      endAsTold(kind, all, events);
+      expect(server.prepared()).toEqual([]);
+      expect(all.state()).toEqual(expected);
+    },
+  );
 
   it("after a way back that was cut: what takes the commit back is what has to be committed there", async () => {
     await using server = await kind.start();
@@ -187,7 +203,9 @@ describe.each(SERVERS)("a server that is gone for good: $name", (kind) => {
     const events: SandboxEvent[] = [];
     const onEvent = (event: SandboxEvent): number => events.push(event);
     await using cofferdam = await all.ground.open({ strategies: PROBES, onEvent });
-    expect(await (await cofferdam.plan("plan")).cleanup({ force: true })).toMatchObject({ failed: {} });
+    expect(await (await cofferdam.plan("plan")).cleanup({ force: true })).toMatchObject({
+      failed: {},
+    });
     expect(server.prepared()).toHaveLength(1);
     endAsTold(kind, all, events);
     expect(server.prepared()).toEqual([]);

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../../src/index.ts";
+import { MARIADB as MARIADB_LEXIS } from "../../../src/strategies/transaction_rollback/mariadb/lexis.ts";
+import { POSTGRES as POSTGRES_LEXIS } from "../../../src/strategies/transaction_rollback/postgres/lexis.ts";
+import { splitStatements } from "../../../src/strategies/transaction_rollback/sql/split-statements.ts";
+import { splitStatements as splitSqlite } from "../../../src/strategies/transaction_rollback/sqlite/split-statements.ts";
 import { SHOP, makeGround } from "./fixture.ts";
-import { SERVERS, runServer } from "./servers.ts";
+import { POSTGRES, SERVERS, runServer } from "./servers.ts";
 import { makeFiles } from "./sqlite/ground.ts";
 
 const SETUP = "CREATE TABLE items (id int PRIMARY KEY, n int NOT NULL)";
@@ -83,4 +87,34 @@ it("a script of SQLite is told with the line of the statement that fails", async
   const files = makeFiles({ shop: SETUP });
   await using cofferdam = await files.open();
   await expectLine(await files.sandbox(cofferdam));
+});
+
+describe("a literal of many megabytes", () => {
+  /** More than a regular expression goes back over. */
+  const LONG = "0123456789abcdef".repeat(10 * 65_536);
+  const INSERT = `INSERT INTO photos VALUES (1, 'it''s ; ${LONG}')`;
+
+  it.each([
+    ["PostgreSQL", (script: string) => splitStatements(script, POSTGRES_LEXIS)],
+    ["MariaDB", (script: string) => splitStatements(script, MARIADB_LEXIS)],
+    ["SQLite", splitSqlite],
+  ])("is no hindrance to the statements beside it on %s", (_name, split) => {
+    const statements = split(`${INSERT}; DELETE FROM photos`);
+    expect(statements.map(({ bare }) => bare)).toEqual([
+      "INSERT INTO photos VALUES (1, )".toUpperCase(),
+      "DELETE FROM PHOTOS",
+    ]);
+  });
+
+  it("is committed and taken back (R96)", async () => {
+    await using server = await POSTGRES.start();
+    const ground = makeGround(server, "CREATE TABLE photos (id int PRIMARY KEY, bytes text)");
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("one", INSERT);
+    await sandbox.commit();
+    expect(ground.sql("SELECT id, length(bytes) FROM photos")).toEqual([`1|${LONG.length + 7}`]);
+    await sandbox.undoCommit();
+    expect(ground.sql("SELECT id FROM photos")).toEqual([]);
+  });
 });

@@ -24,7 +24,7 @@ export interface StatementShape {
 }
 
 const WORD =
-  /\s+|--(?=\s|$)[^\n]*|#[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(`(?:[^`]|``)*`)|('(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*")|([\w$@\u0080-\uffff]+)|([\s\S])/gy;
+  /\s+|--(?=\s|$)[^\n]*|#[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(`[^`]*(?:``[^`]*)*`)|('[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*")|([\w$@\u0080-\uffff]+)|([\s\S])/gy;
 const MODIFIERS = new Set(["LOW_PRIORITY", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM"]);
 const TAIL = new Set(["WHERE", "ORDER", "LIMIT"]);
 

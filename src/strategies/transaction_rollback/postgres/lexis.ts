@@ -3,7 +3,7 @@ import type { Lexis } from "../sql/split-statements.ts";
 /** Comments, literals and quoted names of PostgreSQL. Nested comments are counted by hand. */
 export const POSTGRES: Lexis = {
   token:
-    /--[^\n]*|\/\*|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|;/g,
+    /--[^\n]*|\/\*|[eE]'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|;/g,
   lengthOf: (script, at, token) => {
     if (token === "/*") return commentLength(script, at);
     if (!token.startsWith("$")) return token.length;

@@ -7,7 +7,7 @@ import type { Table } from "./tables.ts";
 /** Names that `JSON.parse` brings into another order. */
 const NUMBER = /^\d+$/;
 /** Texts, brackets and whatever stands between them. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]|[^"{}[\]:]+/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]|[^"{}[\]:]+/g;
 
 /**
  * Checks that tables have the columns with which rows were recorded: an exact image has values only, by their place.

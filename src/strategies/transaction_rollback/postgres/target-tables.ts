@@ -14,7 +14,7 @@ interface PlanNode {
 }
 
 /** What may differ between statements that have the same targets. */
-const VALUES = /'(?:[^']|'')*'|\b\d[\d.]*/g;
+const VALUES = /'[^']*(?:''[^']*)*'|\b\d[\d.]*/g;
 
 /** What a statement says but for the values in it. */
 export function patternOf({ text }: Statement): string {

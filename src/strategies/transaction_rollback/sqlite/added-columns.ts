@@ -1,5 +1,6 @@
 /** Quoted texts and names, what divides columns, and runs of anything else. */
-const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[(),]|[^'"`[(),]+/g;
+const TOKENS =
+  /'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|`[^`]*(?:``[^`]*)*`|\[[^\]]*\]|[(),]|[^'"`[(),]+/g;
 
 /** The definitions of the columns that were added: SQLite puts them into the text of the table behind the last column. */
 export function addedColumns(old: string, now: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { quoted } from "./tables.ts";
 
 const SPACE = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)`;
-const NAME = String.raw`(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|\x60(?:[^\x60]|\x60\x60)*\x60|\[[^\]]*\]|[\w$\u0080-\uffff]+)`;
+const NAME = String.raw`(?:"[^"]*(?:""[^"]*)*"|'[^']*(?:''[^']*)*'|\x60[^\x60]*(?:\x60\x60[^\x60]*)*\x60|\[[^\]]*\]|[\w$\u0080-\uffff]+)`;
 const HEAD = new RegExp(
   String.raw`^(${SPACE}*(?:CREATE|ALTER|DROP)${SPACE}+(?:UNIQUE${SPACE}+)?(?:TABLE|INDEX|VIEW|TRIGGER)${SPACE}+` +
     String.raw`(?:IF${SPACE}+(?:NOT${SPACE}+)?EXISTS${SPACE}*)?)(?:${NAME}${SPACE}*\.${SPACE}*)?(?=${NAME})`,

@@ -2,7 +2,7 @@ import { LineCounter, type Statement } from "../sql/split-statements.ts";
 
 /** Everything that may hide a semicolon or a word, semicolons, and runs of anything else. */
 const TOKENS =
-  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|;|[\w$\u0080-\uffff]+|[\s\S]/g;
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|`[^`]*(?:``[^`]*)*(?:`|$)|\[[^\]]*(?:\]|$)|;|[\w$\u0080-\uffff]+|[\s\S]/g;
 const HIDDEN = /^(?:--|\/\*|['"`[])/;
 const TRIGGER = /^CREATE (?:TEMP |TEMPORARY )?TRIGGER\b/;
 

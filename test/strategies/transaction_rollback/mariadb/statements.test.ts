@@ -89,6 +89,25 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
     expect((await sandbox.diff()).isEmpty).toBe(true);
   });
 
+  it("are told when a row is too large to be sent as a commit sends it", async () => {
+    const ground = makeGround(
+      on.server,
+      "CREATE TABLE photos (id int PRIMARY KEY, bytes longtext)",
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    const [variable = ""] = ground.sql("SELECT @@max_allowed_packet");
+    const large = "x".repeat(0.6 * Number(variable));
+    await expect(
+      sandbox.write("w", `INSERT INTO photos VALUES (1, '${large}')`),
+    ).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "notCaptured" },
+      message: expect.stringContaining("max_allowed_packet") as string,
+    });
+    expect((await sandbox.diff()).changes).toEqual([]);
+  });
+
   it("include every change that a read would make", async () => {
     const ground = makeGround(
       on.server,
