@@ -64,7 +64,7 @@ function leftOn({ folder }: Ground): string[] {
     .filter((path) => !path.startsWith("state/owners/") || isFree(join(folder, path)));
 }
 
-/** Whether nobody holds a lock: then the file of an owner belongs to one that is dead. */
-function isFree(file: string): boolean {
+/** Whether nobody holds a lock: then the file of an owner belongs to one that is dead, or has not got it yet. */
+export function isFree(file: string): boolean {
   return spawnSync("flock", ["--nonblock", file, "true"]).status === 0;
 }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { type FaultPoint, type StoppedRun, faultPoints, runUntil } from "../../support/faults.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { toldBy } from "../disturb.ts";
 import { type Ground, PLAN, openGround } from "../ground.ts";
-import { everythingBelow, judgeGround } from "../judge-ground.ts";
+import { everythingBelow, isFree, judgeGround } from "../judge-ground.ts";
 import { planCommitShape } from "../shapes/plan.ts";
 import { stateOfBoth } from "../two-devices.ts";
 import type { Shape } from "../shape.ts";
@@ -49,10 +50,17 @@ async function withStopped(
   throw new Error(`${point.call} was missed ${ATTEMPTS} times`);
 }
 
-/** All but what is left of a transaction that is over: whoever comes by may take that away. */
+/**
+ * All but what is left of a transaction that is over, and files of owners that nobody has locked: whoever comes by may
+ * take that away, also where an owner is only about to lock its own.
+ */
 function everythingNeeded({ folder }: Ground): readonly string[] {
   const lines = everythingBelow(folder).split("\n");
-  return lines.filter((line) => !/^state\/tx( d |\/\.old-)/.test(line));
+  return lines.filter((line) => {
+    const [, owner] = /^(state\/owners\/\w+) f /.exec(line) ?? [];
+    if (owner !== undefined) return !isFree(join(folder, owner));
+    return !/^state\/(tx( d |\/\.old-)|owners d )/.test(line);
+  });
 }
 
 async function pointsOf(shape: Shape): Promise<readonly FaultPoint[]> {
