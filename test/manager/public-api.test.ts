@@ -178,6 +178,7 @@ const TYPES = [
   "RecoveryReport",
   "Refusal",
   "RegisterOptions",
+  "RemovalOptions",
   "Resource",
   "ResourceType",
   "RunOptions",

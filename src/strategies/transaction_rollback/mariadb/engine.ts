@@ -33,11 +33,6 @@ const ACCESS_DENIED = 1227;
 const IDENTITY =
   "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uid', 'datadir', 'hostname')";
 
-const PACKET_TOO_LARGE = 1153;
-/** Values are sent in hexadecimal digits, which no character set reads otherwise. */
-const TOO_LARGE =
-  "a row is too large to be sent as a commit sends it: set max_allowed_packet above twice the largest row";
-
 /** MariaDB: transactions that are prepared by XA, exact row images, no change of the schema. */
 export class MariadbEngine implements DatabaseEngine {
   readonly #expected: string | null;
@@ -109,8 +104,6 @@ export class MariadbEngine implements DatabaseEngine {
       else await redo(session, groups);
     } catch (thrown) {
       const [first] = statements;
-      if (errorNumberOf(thrown) === PACKET_TOO_LARGE && first !== undefined)
-        throw refused(first, "notCaptured", TOO_LARGE);
       if (!(thrown instanceof DriftError) || first === undefined) throw thrown;
       throw refused(first, "notCaptured", `it cannot be repeated row by row: ${thrown.message}`);
     }

@@ -3,7 +3,7 @@ import type { Connection as Client, FieldPacket, RowDataPacket } from "mysql2/pr
 import { DatabaseError, PlatformUnsupportedError } from "../../../errors/index.ts";
 import type { Connection } from "../connection.ts";
 import { CONNECT_MS, KeptSession, type SessionSource, openSession } from "../sql/kept-session.ts";
-import { unreachable } from "../sql/server-errors.ts";
+import { tooLarge, unreachable } from "../sql/server-errors.ts";
 import { targetOf } from "./target.ts";
 
 /** Rows as the server writes them: every value is text. */
@@ -30,11 +30,16 @@ const MODES: Readonly<Record<SessionMode, string>> = {
   user: "SET SESSION time_zone = DEFAULT, sql_mode = DEFAULT",
 };
 
+/** Only statements of so many characters may be more than a server takes. */
+const LARGE = 2 ** 18;
+
 /** One connection. */
 export class Session extends KeptSession {
   readonly #client: Client;
   #mode: SessionMode = "user";
   #id: string | null = null;
+  /** What the server takes at once, in bytes; null while nobody had to ask. */
+  #limit: number | null = null;
   /** Settles when the session is set up. */
   #isSetUp: Promise<unknown> = Promise.resolve();
 
@@ -113,12 +118,19 @@ export class Session extends KeptSession {
 
   /** Also while the connection rests. */
   async #send(text: string): Promise<RawRows> {
+    if (text.length >= LARGE) await this.#requireFit(text);
     const [rows, fields] = await this.#client.query<RowDataPacket[][]>(text);
     return {
       // A statement that gives no rows says what it did instead.
       fields: Array.isArray(rows) ? fields : [],
       rows: Array.isArray(rows) ? (rows as unknown as (Buffer | null)[][]) : [],
     };
+  }
+
+  /** The server would only cut the connection. */
+  async #requireFit(text: string): Promise<void> {
+    this.#limit ??= Number((await this.run("SELECT @@max_allowed_packet AS bytes"))[0]?.["bytes"]);
+    if (Buffer.byteLength(text) >= this.#limit) throw tooLarge(this.#limit);
   }
 
   /** Runs one statement that gives rows of text. */

@@ -32,6 +32,17 @@ export function unreachable(
   });
 }
 
+/** A statement is more than the server takes at once. */
+export function tooLarge(limit: number): DatabaseError {
+  return new DatabaseError(
+    `A row is too large for the server, which takes ${limit} bytes at once (max_allowed_packet)`,
+    {
+      data: { reason: "failed", position: null, command: null, sqlState: null },
+      hint: "Set max_allowed_packet above twice the largest row: values are sent in hexadecimal digits.",
+    },
+  );
+}
+
 /** A connection of a transaction goes on, whatever is said to it. */
 export function notEnded(): DatabaseError {
   return new DatabaseError("A connection of the transaction could not be ended", {

@@ -102,7 +102,7 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
       sandbox.write("w", `INSERT INTO photos VALUES (1, '${large}')`),
     ).rejects.toMatchObject({
       code: "DATABASE",
-      data: { reason: "notCaptured" },
+      data: { reason: "failed" },
       message: expect.stringContaining("max_allowed_packet") as string,
     });
     expect((await sandbox.diff()).changes).toEqual([]);
