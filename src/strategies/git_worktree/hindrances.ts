@@ -24,8 +24,6 @@ export interface ToldHindrances {
   readonly hindrances: Map<RelativePath, Hindrance>;
   /** The side of each conflict that stands for it in the private index. */
   readonly shown: ReadonlyMap<RelativePath, GitEntry>;
-  /** The files that git ignores in submodules that were moved on, by submodule. */
-  readonly ignoredIn: ReadonlyMap<RelativePath, readonly RelativePath[]>;
 }
 
 /** The worktree's entries, and how they are looked at. */
@@ -78,8 +76,7 @@ export async function tellHindrances(
       movedTo === null ? [[path, "inside"] as const] : [],
     ),
   ]);
-  const ignoredIn = new Map(submodules.map(({ path, ignored }) => [path, ignored]));
-  return { hindrances, shown, ignoredIn };
+  return { hindrances, shown };
 }
 
 interface Found {

@@ -22,11 +22,7 @@ export interface RecordedTree {
   readonly told: ToldHindrances;
 }
 
-const NOTHING_TOLD: ToldHindrances = {
-  hindrances: new Map(),
-  shown: new Map(),
-  ignoredIn: new Map(),
-};
+const NOTHING_TOLD: ToldHindrances = { hindrances: new Map(), shown: new Map() };
 
 /** How a worktree is recorded. */
 export interface RecordOptions {

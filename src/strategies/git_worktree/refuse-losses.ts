@@ -8,18 +8,24 @@ import {
 import { listBeneath, statBeneath } from "../../tree/beneath.ts";
 import { fewOf } from "./failures.ts";
 import { type RawChange, SUBMODULE } from "./git-output.ts";
-import type { ToldHindrances } from "./hindrances.ts";
+import type { Git } from "./git.ts";
+import type { Hindrances } from "./hindrances.ts";
+import { type Site, worktreePath } from "./site.ts";
+import { ignoredInSubmodule } from "./submodules.ts";
 
 /**
  * Refuses to take changes back where something would go that is in none of them and that nobody else has: edits inside
- * another repository, and files that git ignores in a folder that has the place of a file or in a submodule.
+ * another repository, and files that git ignores in a folder that has the place of a file or in a submodule. A submodule
+ * is emptied only where nothing else was found in it, whatever the index says of it.
  * @throws SandboxPathError (`SANDBOX_PATH`, reason `notEmpty`) that names it.
  */
-export function refuseLosses(
-  root: BytePath,
+export async function refuseLosses(
+  git: Git,
+  site: Site,
   changes: readonly RawChange[],
-  { hindrances, ignoredIn }: Pick<ToldHindrances, "hindrances" | "ignoredIn">,
-): void {
+  hindrances: Hindrances,
+): Promise<void> {
+  const root = worktreePath(site);
   const changed = new Set(changes.map(({ path }) => path));
   for (const { path, before, after } of changes) {
     const hindrance = hindrances.get(path);
@@ -27,8 +33,9 @@ export function refuseLosses(
     const isSubmodule = after?.mode === SUBMODULE;
     if (before === null && !isSubmodule) continue;
     const lost = isSubmodule
-      ? (ignoredIn.get(path) ?? [])
+      ? await ignoredInSubmodule(git, site, { path, oid: after.oid })
       : filesBelow(root, path).filter((file) => !changed.has(file));
+    if (lost === null) throw notOurs(path, "inside");
     if (lost.length > 0) throw losing(path, lost);
   }
 }

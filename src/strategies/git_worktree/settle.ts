@@ -27,7 +27,7 @@ import { inRepository } from "./repository.ts";
 import { privately, worktreePath } from "./site.ts";
 import type { FoundEdits } from "./view.ts";
 
-type Edits = Pick<FoundEdits, "raw" | "base" | "hindrances" | "vanished" | "ignoredIn">;
+type Edits = Pick<FoundEdits, "raw" | "base" | "hindrances" | "vanished">;
 
 /**
  * Takes the changes at these paths, and below them, back to the commit that they are edits of; what the branch has by
@@ -37,7 +37,7 @@ type Edits = Pick<FoundEdits, "raw" | "base" | "hindrances" | "vanished" | "igno
 export async function dropPaths(
   git: Git,
   site: OpenSite,
-  { raw, base, vanished, ...told }: Edits,
+  { raw, base, vanished, hindrances }: Edits,
   paths: readonly RelativePath[],
 ): Promise<void> {
   const selected = selectChanges(raw, paths);
@@ -46,7 +46,7 @@ export async function dropPaths(
   const old = dropped.filter(({ before }) => before !== null);
   const added = dropped.flatMap(({ path, before }) => (before === null ? [path] : []));
   for (const { path } of old) refuseObstacle(root, path, new Set(added));
-  refuseLosses(root, dropped, told);
+  await refuseLosses(git, site, dropped, hindrances);
   // What lies at the path of a conflict that only the index tells, such as a folder, is not of that conflict.
   await returnEntries(
     git,

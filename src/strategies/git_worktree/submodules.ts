@@ -2,13 +2,15 @@ import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { SandboxCommitError } from "../../errors/index.ts";
-import { type RelativePath, displayPath, isTextPath } from "../../model/byte-path.ts";
+import { type RelativePath, displayPath, isTextPath, toBytePath } from "../../model/byte-path.ts";
+import { findBeneath } from "../../tree/beneath.ts";
 import { copyWholeIndex } from "./copy-index.ts";
 import { refuseCommit } from "./failures.ts";
 import {
   type IndexEntry,
   SUBMODULE,
   isUnmerged,
+  joinZero,
   parseIndexEntry,
   splitZero,
 } from "./git-output.ts";
@@ -20,15 +22,21 @@ export interface TouchedSubmodule {
   readonly path: RelativePath;
   /** The commit that it was moved on to; null when it has edits inside. */
   readonly movedTo: string | null;
-  /** Files that git ignores in one that was moved on, from the top of the checkout. */
-  readonly ignored: readonly RelativePath[];
 }
 
 /** A checkout without any edit. */
 interface CleanCheckout {
   readonly head: string;
-  /** Files that git ignores in it, where they were asked for. */
+  /** Files that git ignores in it, where it is looked at closely. */
   readonly ignored: readonly RelativePath[];
+}
+
+/** How a submodule is looked at. */
+interface Inspection {
+  /** A name for private files that no other call has. */
+  readonly name: string;
+  /** Whether ignored files are listed, and files looked at that git was told to pass over. */
+  readonly isClose?: boolean;
 }
 
 /** Where the repositories of submodules lie, and the checkout that they are in. */
@@ -52,11 +60,20 @@ export async function touchedSubmodules(
   for (const submodule of submodulesIn(lines)) {
     const clean = await lookInside(git, site, around, submodule, { name });
     const { path, oid } = submodule;
-    if (clean?.head === oid) continue;
-    const ignored = (clean?.ignored ?? []).map((inside) => `${path}/${inside}` as RelativePath);
-    touched.push({ path, movedTo: clean?.head ?? null, ignored });
+    if (clean?.head !== oid) touched.push({ path, movedTo: clean?.head ?? null });
   }
   return touched;
+}
+
+/** Files that git ignores in a submodule of the worktree, whatever commit it is at; null when it has edits inside. */
+export async function ignoredInSubmodule(
+  git: Git,
+  site: Site,
+  submodule: Pick<IndexEntry, "path" | "oid">,
+): Promise<RelativePath[] | null> {
+  const around = { folder: site.worktree, gitDirectory: site.admin };
+  const clean = await lookInside(git, site, around, submodule, { name: "drop", isClose: true });
+  return clean?.ignored.map((file) => `${submodule.path}/${file}` as RelativePath) ?? null;
 }
 
 /** The error for a submodule that comes, goes or moves on. */
@@ -91,16 +108,13 @@ function submodulesIn(lines: readonly string[]): IndexEntry[] {
     .map(parseIndexEntry);
 }
 
-/**
- * What a submodule has when nothing in it is edited, the recorded commit for an empty folder; null for all else. The
- * ignored files of one that was moved on are listed, those of others when they are asked for.
- */
+/** What a submodule has when nothing in it is edited, the recorded commit for an empty folder; null for all else. */
 async function lookInside(
   git: Git,
   site: Site,
   around: Around,
-  { path, oid }: IndexEntry,
-  { name, lists = false }: { readonly name: string; readonly lists?: boolean },
+  { path, oid }: Pick<IndexEntry, "path" | "oid">,
+  { name, isClose = false }: Inspection,
 ): Promise<CleanCheckout | null> {
   const bytes = Buffer.concat([Buffer.from(`${around.folder}/`), Buffer.from(path, "latin1")]);
   const found = await readdir(bytes).catch(() => []);
@@ -118,13 +132,13 @@ async function lookInside(
       ...call,
       env: { ...call.env, GIT_OBJECT_DIRECTORY: `${gitDirectory}/objects` },
     };
+    if (isClose) await unhideFiles(git, within, folder);
     const head = await cleanHead(git, within, gitDirectory);
     if (head === null) return null;
-    const isListed = lists || head !== oid;
-    const ignored = isListed ? await ignoredIn(git, within) : [];
+    const ignored = isClose ? await ignoredIn(git, within) : [];
     const lines = splitZero(await git.run(["ls-files", "-s", "-z"], within));
     const inner = { folder, gitDirectory };
-    const how = { name: `${name}.inner`, lists: isListed };
+    const how = { name: `${name}.inner`, isClose };
     for (const submodule of submodulesIn(lines)) {
       const clean = await lookInside(git, site, inner, submodule, how);
       if (clean?.head !== submodule.oid) return null;
@@ -137,6 +151,21 @@ async function lookInside(
     throw thrown;
   } finally {
     await rm(index, { force: true });
+  }
+}
+
+/** Lets git see what it was told to pass over, in the index of the call; a skipped file that is not there stays so. */
+async function unhideFiles(git: Git, call: GitCall, folder: string): Promise<void> {
+  const lines = splitZero(await git.run(["ls-files", "-v", "-z"], call));
+  const tagged = (tags: RegExp): RelativePath[] =>
+    lines.flatMap((line) => (tags.test(line) ? (line.slice(2) as RelativePath) : []));
+  const skipped = tagged(/^[Ss] /).filter((path) => findBeneath(toBytePath(folder), path) !== null);
+  for (const [option, paths] of [
+    ["--no-assume-unchanged", tagged(/^[hs] /)],
+    ["--no-skip-worktree", skipped],
+  ] as const) {
+    if (paths.length === 0) continue;
+    await git.run(["update-index", option, "-z", "--stdin"], { ...call, input: joinZero(paths) });
   }
 }
 

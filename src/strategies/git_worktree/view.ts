@@ -50,7 +50,6 @@ export interface FoundEdits {
   readonly hindrances: ToldHindrances["hindrances"];
   /** Unresolved conflicts of which there is nothing, neither in the base nor in the worktree. */
   readonly vanished: ReadonlySet<RelativePath>;
-  readonly ignoredIn: ToldHindrances["ignoredIn"];
 }
 
 /** The changes of a sandbox as a commit would publish them, in their public form. */
@@ -74,13 +73,13 @@ export async function describeSite(
     const alone = await hinderedAlone(git, call, told, edits);
     const raw = [...edits, ...alone];
     const vanished = new Set(alone.flatMap(({ path, after }) => (after === null ? path : [])));
-    const { hindrances, ignoredIn } = told;
+    const { hindrances } = told;
     const blobs = new Blobs(git, call);
     const owner = ownerOf(site);
     const changes = await describeRaw(worktreePath(site), raw, { blobs, owner, hindrances });
     const commits = await countCommits(git, site, { call, tree, hasEdits: edits.length > 0 });
     const strayCommits = await countStrayCommits(git, site, call);
-    return { base, raw, changes, commits, strayCommits, hindrances, vanished, ignoredIn };
+    return { base, raw, changes, commits, strayCommits, hindrances, vanished };
   });
 }
 

@@ -184,22 +184,58 @@ test.each([
   },
 );
 
+const MOVED = `git -C lib ${COMMIT}`;
+const ADD = `git -c protocol.file.allow=always submodule -q add "$(git config submodule.lib.url)"`;
+/** Both sides move the submodule on, each to a commit of its own. */
+const CLASH = `git checkout -q -b top; ${MOVED}; git commit -qm top lib; git checkout -q -
+  git -C lib checkout -q HEAD~1; git -C lib ${COMMIT}y; git commit -qm ours lib; git merge top > ../said || true`;
+
 test.each([
-  ["in it", "lib/x.o"],
-  ["in one inside", "lib/deep/inner/y.o"],
+  ["in it", MOVED, "lib/x.o"],
+  ["in one inside", MOVED, "lib/deep/inner/y.o"],
+  ["in one that git add moved on", `${MOVED}; git add lib`, "lib/x.o"],
+  ["in one that was moved on and committed", `${MOVED}; git commit -qm moved lib`, "lib/x.o"],
+  ["in a new one", `${ADD} new`, "new/x.o"],
+  ["in one that has the place of a file", `git rm -q tool; ${ADD} tool`, "tool/x.o"],
+  ["in one that is in conflict", CLASH, "lib/x.o"],
 ])(
   "ignored files in a submodule that is taken back do not go with it: %s (R58)",
-  async (_where, file) => {
+  async (_where, script, file) => {
     await using bench = await openNested();
     const { sandbox, worktree } = bench;
-    shell(worktree, `git -C lib ${COMMIT}; echo secret > ${file}`);
-    const attempt = sandbox.drop(["lib", "a.txt"]);
-    await expect(attempt).rejects.toMatchObject({ data: { path: "lib", reason: "notEmpty" } });
+    shell(worktree, `${script}; echo secret > ${file}`);
+    const path = file.slice(0, file.indexOf("/"));
+    const attempt = sandbox.drop([path, "a.txt"]);
+    await expect(attempt).rejects.toMatchObject({ data: { path, reason: "notEmpty" } });
     await expect(attempt).rejects.toThrow(file);
     expect(shell(worktree, `cat a.txt ${file}`)).toBe("edited\nsecret\n");
     shell(worktree, `rm ${file}`);
-    await sandbox.drop(["lib", "a.txt"]);
+    await sandbox.drop([""]);
     expect((await sandbox.diff()).changes).toEqual([]);
+    expect(shell(worktree, `[ ! -d ${path} ] || ls -A ${path}`)).toBe("");
+  },
+);
+
+test.each([
+  ["in one that is in conflict", `${CLASH}; echo precious >> lib/l`],
+  ["in one inside one that is in conflict", `${CLASH}; echo precious >> lib/deep/inner/l`],
+  [
+    "that git was told not to see",
+    `${MOVED}; git add lib; git -C lib update-index --assume-unchanged l; echo precious >> lib/l`,
+  ],
+  [
+    "that git was told to skip",
+    `${MOVED}; git add lib; git -C lib update-index --skip-worktree l; echo precious >> lib/l`,
+  ],
+])(
+  "edits inside a submodule that is taken back do not go with it: %s (R58)",
+  async (_where, script) => {
+    await using bench = await openNested();
+    const { sandbox, worktree } = bench;
+    shell(worktree, script);
+    const attempt = sandbox.drop(["lib", "a.txt"]);
+    await expect(attempt).rejects.toMatchObject({ data: { path: "lib", reason: "notEmpty" } });
+    expect(shell(worktree, "cat a.txt; grep -rh precious lib")).toBe("edited\nprecious\n");
   },
 );
 
