@@ -5,7 +5,7 @@ import {
   displayPath,
   toBytePath,
 } from "../../model/byte-path.ts";
-import { listBeneath, statBeneath } from "../../tree/beneath.ts";
+import { findBeneath, listBeneath } from "../../tree/beneath.ts";
 import { fewOf } from "./failures.ts";
 import { type RawChange, SUBMODULE } from "./git-output.ts";
 import type { Git } from "./git.ts";
@@ -64,9 +64,9 @@ function losing(path: RelativePath, lost: readonly RelativePath[]): SandboxPathE
   );
 }
 
-/** Everything below a folder that is no folder; nothing for what is none itself. */
+/** Everything below a folder that is no folder; nothing for what is none itself, or lies behind a link. */
 function filesBelow(root: BytePath, path: RelativePath): RelativePath[] {
-  if (statBeneath(root, path)?.type !== "directory") return [];
+  if (findBeneath(root, path)?.type !== "directory") return [];
   return listBeneath(root, path).flatMap(({ name, nameBytes, type }) => {
     const bytes = toBytePath(nameBytes === undefined ? name : Buffer.from(nameBytes, "hex"));
     const inside = `${path}/${bytes}` as RelativePath;

@@ -93,6 +93,46 @@ test("keeps every edit when one of those to take back is in the way of another",
   expect(await pathsOf(sandbox)).toEqual(before);
 });
 
+test.each([
+  ["drop", (sandbox: Sandbox) => sandbox.drop(["src"])],
+  ["drop of all", (sandbox: Sandbox) => sandbox.drop([""])],
+  ["drop of what was below", (sandbox: Sandbox) => sandbox.drop(["src", "src/deep/leaf"])],
+  ["theirs", (sandbox: Sandbox) => sandbox.resolve(["src"], "theirs")],
+] as const)(
+  "takes back the link in place of a folder, and what it leads to stays: %s (R53)",
+  async (how, takeBack) => {
+    const checkout = makeCheckout();
+    const { root, folder } = checkout;
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const worktree = await sandbox.getPath();
+    shell(folder, "mkdir -p elsewhere/deep; echo kept | tee elsewhere/gone > elsewhere/deep/leaf");
+    shell(worktree, `rm -r src; ln -s ${folder}/elsewhere src`);
+    if (how === "theirs") shell(root, "echo theirs > src/gone; git commit -qam theirs");
+    await takeBack(sandbox);
+    expect(await pathsOf(sandbox)).toEqual([]);
+    expect(shell(worktree, "cat src/gone src/deep/leaf")).toBe("gone\ndeep\n");
+    expect(shell(folder, "cat elsewhere/gone elsewhere/deep/leaf")).toBe("kept\nkept\n");
+  },
+);
+
+test("empties no place that a link in the folder above a submodule leads to", async () => {
+  const checkout = makeCheckout();
+  shell(
+    checkout.root,
+    "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub/lib; mkdir -p sub/lib; git commit -qm lib",
+  );
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const worktree = await sandbox.getPath();
+  shell(checkout.folder, "mkdir -p elsewhere/lib; echo kept > elsewhere/lib/file");
+  shell(worktree, `git rm -q sub/lib; ln -s ${checkout.folder}/elsewhere sub`);
+  await sandbox.drop([""]);
+  expect(await pathsOf(sandbox)).toEqual([]);
+  expect(shell(worktree, "ls -Ad sub/lib; ls -A sub/lib")).toBe("sub/lib\n");
+  expect(shell(checkout.folder, "cat elsewhere/lib/file")).toBe("kept\n");
+});
+
 test("names ignored files that would go with the folder in place of a file, and takes nothing back then", async () => {
   await using bench = await openGit(makeCheckout());
   const { sandbox } = bench;
