@@ -40,13 +40,20 @@ export async function mergeRules(
     ATTRIBUTES.map((_, which) => parts[(at * ATTRIBUTES.length + which) * 3 + 2] ?? "");
   return new Map(
     paths.map((path, at) => {
-      const [driver = "", size, ...conversions] = valuesOf(at);
+      const [driver = "", size = "", ...conversions] = valuesOf(at);
       const isText = TEXT_DRIVERS.has(driver === "unspecified" ? fallback : driver);
       const isPlain = conversions.every((conversion) => NO_CONVERSION.has(conversion));
-      const markerSize = Number(size) > 0 ? Number(size) : MARKER_SIZE;
-      return [path, { isMarked: isSettled && isText && isPlain, markerSize }];
+      return [path, { isMarked: isSettled && isText && isPlain, markerSize: markerSizeOf(size) }];
     }),
   );
+}
+
+/** As git reads it, by `atoi`: the digits that it begins with, as far as they fit into 32 bits. */
+function markerSizeOf(attribute: string): number {
+  const digits = BigInt(/^[+-]?\d+/.exec(attribute)?.[0] ?? 0);
+  const isLong = BigInt.asIntN(64, digits) === digits;
+  const size = isLong ? Number(BigInt.asIntN(32, digits)) : 0;
+  return size > 0 ? size : MARKER_SIZE;
 }
 
 /** Whether every file of attributes is as in the commit that the worktree is at, and so was when git merged. */

@@ -125,6 +125,36 @@ test.each([
   },
 );
 
+test.each([
+  ["7.5", 7],
+  ["0x10", 7],
+  ["1e1", 1],
+  ["+9", 9],
+  ["12abc", 12],
+  ["-3", 7],
+  ["word", 7],
+  ["4294967300", 4],
+  ["-4294967290", 6],
+  ["2147483648", 7],
+  ["99999999999999999999", 7],
+] as const)(
+  "marks are as long as git makes them for conflict-marker-size=%s, and refused: %i (R51)",
+  async (size, length) => {
+    const checkout = makeMergeable();
+    const { root } = checkout;
+    shell(root, `echo 'list conflict-marker-size=${size}' > .gitattributes; git commit -qam size`);
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const worktree = await sandbox.getPath();
+    shell(worktree, clash("echo t >> list", "echo m >> list"));
+    expect(shell(worktree, "grep -o '^<*' list")).toBe(`${"<".repeat(length)}\n`);
+    await expect(sandbox.commit()).rejects.toMatchObject({ data: { reason: "unresolved" } });
+    shell(worktree, "sed -i '/^[<=>]/d' list");
+    await sandbox.commit();
+    expect(git(root, "show", "HEAD:list")).toBe(shell(worktree, "cat list").trim());
+  },
+);
+
 const VANISHED = [
   [
     "a file that they renamed and we deleted",
