@@ -29,8 +29,8 @@ export interface DiffView {
   /** How many commits that are in the sandbox already are published with the changes; left out where there are none. */
   readonly commits?: number;
   /**
-   * How many commits that are in the sandbox are not published, though their content is, because they do not descend from
-   * the one that it was made from; left out where there are none.
+   * How many commits that are in the sandbox are not published: they do not descend from the one that it was made from,
+   * and only their content comes along, or the sandbox is not at them any more; left out where there are none.
    */
   readonly strayCommits?: number;
   /** Only when asked for: what others changed in the real resource meanwhile. */

@@ -82,9 +82,31 @@ test("tells of commits that do not come along, and does not forget them unasked"
   expect(answerOf(home, ["diff", "one"])).toMatchObject({
     sandboxes: [{ resourceId: "repo", changes: [], strayCommits: 1 }],
   });
-  const told = "repo: 1 commit made inside does not come along: it does not descend from";
+  const told =
+    "repo: 1 commit made inside does not come along: what is published does not continue it";
   expect(coffer(home, ["diff", "one"]).stdout).toContain(told);
   expect(coffer(home, ["clean", "one"])).toMatchObject({ code: 4 });
+});
+
+test.each([
+  ["that the worktree was moved away from", "git switch -q --detach HEAD~"],
+  ["whose rebase stopped", "GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i HEAD~"],
+])("a plan for one command keeps commits %s, and is not forgotten unasked", (_name, end) => {
+  const home = makeHome({ "repo/b.txt": "b\n" });
+  const repo = join(home.project, "repo");
+  const git = (...args: readonly string[]): string =>
+    run(home, "git", ["-C", repo, ...args]).stdout;
+  git("init", "-q", "-b", "main");
+  git("config", "user.name", "You");
+  git("config", "user.email", "you@example.invalid");
+  git("add", "-A");
+  git("commit", "-qm", "first");
+  const script = `cd '${repo}'; echo work > b.txt; git commit -qam wip; ${end}`;
+  coffer(home, ["run", "-r", "git:./repo", "--", "sh", "-c", script]);
+  expect(coffer(home, ["diff", "run-1"]).stdout).toContain("1 commit made inside does not come");
+  expect(coffer(home, ["clean", "run-1"])).toMatchObject({ code: 4 });
+  expect(git("log", "--branches=cofferdam-*", "--format=%s")).toBe("wip\nfirst\n");
+  expect(coffer(home, ["clean", "run-1", "--force"])).toMatchObject({ code: 0 });
 });
 
 test("does not suggest a rollback that would concern more than the empty commit", () => {

@@ -25,9 +25,9 @@ export function commitsText({ commits = 0 }: { readonly commits?: number }): str
 /** What was committed inside and is not published as such, if anything. */
 export function strayText({ strayCommits = 0 }: { readonly strayCommits?: number }): string[] {
   if (strayCommits === 0) return [];
-  const [one, many] = ["does not come along: it does", "do not come along: they do"];
+  const [one, many] = ["does not come along", "do not come along"];
   const what = countText(strayCommits, `commit made inside ${one}`, `commits made inside ${many}`);
-  return [`${what} not descend from the commit that the sandbox was made from`];
+  return [`${what}: what is published does not continue ${strayCommits === 1 ? "it" : "them"}`];
 }
 
 /** A whole number with commas, in every language the same. */

@@ -28,7 +28,7 @@ export async function parentsOf(git: Git, site: Site, call: GitCall): Promise<st
  * Whether what a commit publishes may continue this one: it has the commit that the sandbox was made from or, where the
  * branch was rewritten since, what the branch has instead.
  */
-async function isContinued(git: Git, site: Site, call: GitCall, at: string): Promise<boolean> {
+export async function isContinued(git: Git, site: Site, call: GitCall, at: string): Promise<boolean> {
   const { commit: first } = await readBase(site);
   if (at === first || (await isAncestor(git, call, first, at))) return true;
   const tip = await branchTip(git, site);
@@ -102,15 +102,6 @@ export async function countCommits(
     if (!(await isAncestor(git, call, tip, parent))) return 0;
   }
   return Number(await git.line(["rev-list", "--count", ...parents, `^${tip}`], call));
-}
-
-/** How many commits of the worktree a commit leaves behind: they are of another history than what it continues. */
-export async function countStrayCommits(git: Git, site: Site, call: GitCall): Promise<number> {
-  const { commit: first } = await readBase(site);
-  const at = await worktreeHead(git, site);
-  if (at === null || (await isContinued(git, site, call, at))) return 0;
-  const tip = await branchTip(git, site);
-  return Number(await git.line(["rev-list", "--count", at, `^${first}`, `^${tip}`], call));
 }
 
 /**

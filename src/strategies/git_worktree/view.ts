@@ -20,9 +20,10 @@ import {
 } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import type { ToldHindrances } from "./hindrances.ts";
-import { countCommits, countStrayCommits, editBase } from "./history.ts";
+import { countCommits, editBase } from "./history.ts";
 import { recordWorktree, withScratchObjects } from "./record-worktree.ts";
 import { privately, worktreePath } from "./site.ts";
+import { countStrayCommits } from "./stray-commits.ts";
 
 /** A repository that nobody has told git of: at which commit it is does not count. */
 const UNKNOWN_REPOSITORY: GitEntry = { mode: SUBMODULE, oid: "" };
@@ -44,7 +45,7 @@ export interface FoundEdits {
   readonly raw: readonly RawChange[];
   /** How many commits of the worktree are published with them. */
   readonly commits: number;
-  /** How many are not, since they belong to another history. */
+  /** How many are not, since what a commit publishes does not continue them. */
   readonly strayCommits: number;
   /** Those that a commit refuses. */
   readonly hindrances: ToldHindrances["hindrances"];
@@ -78,7 +79,7 @@ export async function describeSite(
     const owner = ownerOf(site);
     const changes = await describeRaw(worktreePath(site), raw, { blobs, owner, hindrances });
     const commits = await countCommits(git, site, { call, tree, hasEdits: edits.length > 0 });
-    const strayCommits = await countStrayCommits(git, site, call);
+    const strayCommits = await countStrayCommits(git, site, call, commits);
     return { base, raw, changes, commits, strayCommits, hindrances, vanished };
   });
 }

@@ -48,8 +48,8 @@ test("edits that only take back what was committed inside are no commit, and pub
   const { sandbox } = bench;
   shell(await sandbox.getPath(), "echo KEY > secret; git add secret; git commit -qm wip");
   await sandbox.drop(["secret"]);
-  const { isEmpty, commits } = await sandbox.diff();
-  expect({ isEmpty, commits }).toEqual({ isEmpty: true, commits: undefined });
+  const { isEmpty, commits, strayCommits } = await sandbox.diff();
+  expect({ isEmpty, commits, strayCommits }).toEqual({ isEmpty: true, strayCommits: 1 });
   const tip = git(root, "rev-parse", "HEAD");
   expect(await sandbox.commit()).toMatchObject({ noop: true });
   expect(git(root, "rev-parse", "HEAD")).toBe(tip);
@@ -80,6 +80,44 @@ test.each([
     await sandbox.commit({ message: "all of it" });
     expect(git(root, "log", "--format=%s")).toBe("all of it\nsecond\nfirst");
     expect(shell(root, "cat a.txt b.txt new.txt")).toBe(shell(worktree, "cat a.txt b.txt new.txt"));
+  },
+);
+
+const TOP =
+  "git checkout -q -b top; echo t > a.txt; git commit -qam top; git commit -q --allow-empty -m more; git checkout -q main";
+const WIP = "echo x > a.txt; git commit -qam wip";
+const STOPPED = "GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i";
+const MAILED = "git format-patch -1 -o ../mails; git reset --hard HEAD~";
+
+test.each([
+  ["that it was moved away from", `${WIP}; git switch -q --detach HEAD~`, 1],
+  ["of a rebase that stopped", `${WIP}; ${STOPPED} HEAD~`, 1],
+  ["of a rebase without a branch", `git switch -q --detach; ${WIP}; ${STOPPED} HEAD~`, 1],
+  ["of a rebase by mails", `${WIP}; echo y > b.txt; git commit -qam y; git rebase --apply top`, 2],
+  ["whose edits were taken back", WIP, 1],
+  ["of an am", `${WIP}; ${MAILED}; echo y > a.txt; git am ../mails/*`, 1],
+  ["put aside by a rebase", `echo x > a.txt; ${STOPPED} --autostash HEAD`, 1],
+  [
+    "of another branch, at which it was",
+    "git reset --hard top; git switch --detach main",
+    undefined,
+  ],
+  ["that another branch keeps", `${WIP}; git branch kept; git switch --detach HEAD~`, undefined],
+])(
+  "a diff without edits tells of commits that only the sandbox still has: %s",
+  async (_name, make, strayCommits) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    shell(root, TOP);
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    const base = git(root, "rev-parse", "HEAD");
+    shell(
+      await sandbox.getPath(),
+      `(${make}) > ../said 2>&1 || true; git checkout -q ${base} -- .`,
+    );
+    const view = await sandbox.diff();
+    expect([view.changes, view.commits, view.strayCommits]).toEqual([[], undefined, strayCommits]);
   },
 );
 
