@@ -14,15 +14,9 @@ import { checkedOutElsewhere } from "./checks.ts";
 import type { GitRecord } from "./commit-record.ts";
 import { refuseUndo } from "./failures.ts";
 import type { RawChange } from "./git-output.ts";
-import type { Git } from "./git.ts";
-import {
-  type Head,
-  type Repository,
-  inRepository,
-  readHead,
-  readRef,
-  typedName,
-} from "./repository.ts";
+import type { Git, GitCall } from "./git.ts";
+import { isAncestor } from "./history.ts";
+import { type Head, inRepository, readHead, readRef, typedName } from "./repository.ts";
 import type { Site } from "./site.ts";
 
 const SHOWN_DIGITS = 12;
@@ -122,22 +116,25 @@ async function moved(
   }
   const name = ref ?? "HEAD";
   const where = at === null ? "it is gone" : `it is at ${at}`;
-  const revert = await revertOf(git, repository, { from, to });
+  const call = inRepository(repository);
+  const isHere = head !== null && (at === null || at === head.commit);
+  const canRevert = isHere && (await isAncestor(git, call, to, head.commit));
+  const orRevert = canRevert ? `, or ${await revertOf(git, call, { from, to })}` : "";
   return refuseUndo(place, `${name} was moved away from ${to}: ${where}`, {
     paths: [name],
-    hint: `Take that back first, or revert the commit with git${revert}.`,
+    hint: `Take that back first${orRevert}.`,
   });
 }
 
-/** How git itself takes a commit back, where that is one command. */
+/** How git itself takes a commit back, with the command where that is one. */
 async function revertOf(
   git: Git,
-  repository: Repository,
+  call: GitCall,
   { from, to }: Pick<GitRecord, "from" | "to">,
 ): Promise<string> {
-  const listed = await git.line(["rev-list", "--parents", "-1", to], inRepository(repository));
+  const listed = await git.line(["rev-list", "--parents", "-1", to], call);
   const [, first, second] = listed.split(" ");
-  if (first !== from) return "";
   const side = second === undefined ? "" : "-m 1 ";
-  return `: \`git revert ${side}${to.slice(0, SHOWN_DIGITS)}\``;
+  const command = first === from ? `: \`git revert ${side}${to.slice(0, SHOWN_DIGITS)}\`` : "";
+  return `revert the commit with git${command}`;
 }

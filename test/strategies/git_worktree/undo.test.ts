@@ -96,6 +96,8 @@ test("an undo while another branch is checked out names the command that leads b
   expect(git(root, "rev-parse", "main")).toBe(tip);
 });
 
+const LATER = "git commit -q --allow-empty -m later";
+
 test.each([
   ["a commit", "", "git revert "],
   [
@@ -113,13 +115,46 @@ test.each([
     shell(root, meanwhile);
     const files = filesOf(root);
     await bench.sandbox.commit();
-    shell(root, "git commit -q --allow-empty -m later");
+    shell(root, LATER);
     const command = await hintedCommand(bench.sandbox.undoCommit());
     expect(command.startsWith(revert)).toBe(true);
     shell(root, `${command} --no-edit`);
     expectOracleEqual(files, filesOf(root), { ignore: ["mtimes"] });
   },
 );
+
+test.each([
+  ["was reset to before it", "git reset -q --hard HEAD~"],
+  ["goes on from before it", "git reset -q --hard HEAD~; git commit -q --allow-empty -m other"],
+  ["has it amended", "git commit -q --amend -m other"],
+  ["has it while another without it is checked out", `${LATER}; git switch -q --detach HEAD~2`],
+])(
+  "an undo names no revert of a commit that the checkout does not have: the branch %s (R50)",
+  async (_name, script) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    await using bench = await openGit(checkout);
+    await bench.sandbox.write("a.txt", "edited\n");
+    await bench.sandbox.commit();
+    shell(root, script);
+    await expect(bench.sandbox.undoCommit()).rejects.toMatchObject({
+      data: { reason: "foreignEdits", paths: ["refs/heads/main"] },
+      hint: expect.not.stringContaining("git revert") as string,
+    });
+  },
+);
+
+test("an undo under a later commit of a renamed branch names the revert that takes it back (R50)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  await using bench = await openGit(checkout);
+  const files = filesOf(root);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit();
+  shell(root, `git branch -m main trunk; ${LATER}`);
+  shell(root, `${await hintedCommand(bench.sandbox.undoCommit())} --no-edit`);
+  expectOracleEqual(files, filesOf(root), { ignore: ["mtimes"] });
+});
 
 test("an undo during a cherry-pick that somebody has not finished says how to give it up (R50)", async () => {
   const checkout = makeCheckout();
