@@ -39,7 +39,9 @@ export class HiddenPlaces {
     if (!this.isHidden(path)) return null;
     const real = realpathSync(path);
     const { state, masked } = this.#request;
-    if ([state, ...masked].some((folder) => isWithin(real, folder))) return null;
+    // What lies around them would be shown with them in it.
+    const isOurs = (folder: string): boolean => isWithin(real, folder) || isWithin(folder, real);
+    if ([state, ...masked].some(isOurs)) return null;
     if (!this.#isCovered(real)) return real;
     if (isWithin(real, this.#repository))
       return join(this.#place("git"), relative(this.#repository, real));

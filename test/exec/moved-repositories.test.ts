@@ -122,6 +122,28 @@ it.each(["discard", "read-only", "allow"] as const)(
   },
 );
 
+it.each([
+  ["core.hooksPath", "git config core.hooksPath ~/.local"],
+  ["core.hooksPath through a link", "git config core.hooksPath ~/.cache/way"],
+  ["alternates", "echo ~/.local/state > .git/objects/info/alternates"],
+])(
+  "a repository around the state of the engine opens nothing of that to a command by its %s",
+  async (_name, script) => {
+    const { home, run } = await openExecSite((location) => {
+      inFolder(location, `${GLOBAL}; printf '.local\\n.cache\\n' > .gitignore; ${FIRST}`);
+      inFolder(location, "mkdir -p .cache .local/hooks; ln -s ../.local/state .cache/way");
+      return [{ id: "code", type: "git-repository", location }];
+    });
+    inFolder(home, script);
+    for (const outside of ["discard", "read-only"] as const) {
+      const named = `"$(git config core.hooksPath)" "$(cat "$(git rev-parse --git-path objects/info/alternates)")"`;
+      const ran = await run(`find ${named} -name plan.json 2> /dev/null; echo looked`, { outside });
+      expect(ran).toMatchObject({ exitCode: 0, stdout: "looked\n" });
+    }
+    expect(inFolder(home, "find .local -name plan.json | wc -l")).toBe("1\n");
+  },
+);
+
 it("objects that a repository has in a folder which its worktree hides are found by a command, which cannot change them", async () => {
   for (const outside of ["discard", "allow"] as const) {
     const { project, plan, run } = await openRepository(
