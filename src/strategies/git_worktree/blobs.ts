@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { displayPath, toBytePath } from "../../model/byte-path.ts";
 import type { RelativePath } from "../../model/byte-path.ts";
 import type { EntryState } from "../../model/change.ts";
+import { OutputLimitError } from "../../platform/run.ts";
 import { FILE, type GitEntry, LINK, joinZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 
@@ -12,6 +13,8 @@ export type PlacedEntry = GitEntry & { readonly path: RelativePath };
 export type ContentFacts = Pick<EntryState, "size" | "hash" | "target">;
 
 const OBJECTS_PER_CALL = 256;
+/** So much is held at once, but for a single object that is larger. */
+const BYTES_PER_CALL = 64 << 20;
 const NEWLINE = 10;
 
 /** Content that the repository holds. */
@@ -43,46 +46,50 @@ export class Blobs {
     return this.#read(files);
   }
 
-  /** Visits the contents of objects as the repository stores them, by id. */
+  /** Visits the contents of objects as the repository stores them, by id; null for one that is larger than can be read. */
   async visitStored(
     oids: readonly string[],
-    visit: (oid: string, content: Buffer) => void,
+    visit: (oid: string, content: Buffer | null) => void,
   ): Promise<void> {
-    await inParts(oids, async (part) => {
-      const contents = await this.#ask(part, []);
-      part.forEach((oid, at) => visit(oid, contents[at] ?? Buffer.alloc(0)));
-    });
+    const read: ReadPart<string> = (part, most) => this.#ask(part, [], most);
+    await inParts(oids, (part) => visitPart(part, read, visit));
   }
 
   async #visit(
     entries: readonly PlacedEntry[],
     visit: (path: RelativePath, content: Buffer) => void,
   ): Promise<void> {
-    await inParts(entries, async (part) => {
-      const contents = await this.#read(part);
-      part.forEach(({ path }, at) => visit(path, contents[at] ?? Buffer.alloc(0)));
-    });
+    const read: ReadPart<PlacedEntry> = (part, most) => this.#read(part, most);
+    await inParts(entries, (part) =>
+      visitPart(part, read, ({ path }, content) => {
+        if (content === null) throw new Error(`${displayPath(path)} is too large to be read`);
+        visit(path, content);
+      }),
+    );
   }
 
   /** Reads either files or links: only files are converted, by the attributes of their paths. */
-  #read(entries: readonly PlacedEntry[]): Promise<Buffer[]> {
+  #read(entries: readonly PlacedEntry[], most?: number): Promise<Buffer[]> {
     if (entries[0]?.mode === LINK)
       return this.#ask(
         entries.map(({ oid }) => oid),
         [],
+        most,
       );
     return this.#ask(
       entries.map(({ oid, path }) => `${oid} ${path}`),
       ["--filters"],
+      most,
     );
   }
 
-  async #ask(objects: readonly string[], how: readonly string[]): Promise<Buffer[]> {
+  async #ask(objects: readonly string[], how: readonly string[], most?: number): Promise<Buffer[]> {
     // git tells the size before a conversion, so a name that is in no content says where each one ends.
     const end = `end-${randomUUID()}`;
     const input = joinZero(objects.flatMap((object) => [object, end]));
     const output = await this.#git.run(["cat-file", "--batch", "-z", ...how], {
       ...this.#call,
+      ...(most !== undefined && { maxOutputBytes: most }),
       input,
     });
     return cutBatch(output, objects.length, `\n${end} missing\n`);
@@ -95,6 +102,30 @@ async function inParts<T>(
 ): Promise<void> {
   for (let start = 0; start < all.length; start += OBJECTS_PER_CALL)
     await work(all.slice(start, start + OBJECTS_PER_CALL));
+}
+
+/** Reads contents, and fails when they are more than so many bytes. */
+type ReadPart<T> = (part: readonly T[], most?: number) => Promise<readonly Buffer[]>;
+
+/** In halves where it is too much for one call: how large a file is after its conversion nobody knows before. */
+async function visitPart<T>(
+  part: readonly T[],
+  read: ReadPart<T>,
+  visit: (one: T, content: Buffer | null) => void,
+): Promise<void> {
+  const isOne = part.length === 1;
+  let contents: readonly (Buffer | null)[] = [null];
+  try {
+    contents = isOne ? await read(part) : await read(part, BYTES_PER_CALL);
+  } catch (thrown) {
+    if (!(thrown instanceof OutputLimitError)) throw thrown;
+    if (!isOne) {
+      const half = part.length >> 1;
+      await visitPart(part.slice(0, half), read, visit);
+      return visitPart(part.slice(half), read, visit);
+    }
+  }
+  part.forEach((one, at) => visit(one, contents[at] ?? null));
 }
 
 /** Takes the answer of `cat-file --batch` apart: a line `<id> <type> <size>`, the content, and the end. */

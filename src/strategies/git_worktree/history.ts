@@ -28,7 +28,12 @@ export async function parentsOf(git: Git, site: Site, call: GitCall): Promise<st
  * Whether what a commit publishes may continue this one: it has the commit that the sandbox was made from or, where the
  * branch was rewritten since, what the branch has instead.
  */
-export async function isContinued(git: Git, site: Site, call: GitCall, at: string): Promise<boolean> {
+export async function isContinued(
+  git: Git,
+  site: Site,
+  call: GitCall,
+  at: string,
+): Promise<boolean> {
   const { commit: first } = await readBase(site);
   if (at === first || (await isAncestor(git, call, first, at))) return true;
   const tip = await branchTip(git, site);

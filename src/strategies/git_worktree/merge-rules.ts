@@ -16,6 +16,8 @@ export interface MergeRule {
 const MARKER_SIZE = 7;
 /** git takes a file for binary that has a zero byte among so many at its beginning. */
 const LOOKED_AT = 8000;
+/** And one that is larger than it merges. */
+const MOST_MERGED = 1023 << 20;
 const TEXT_DRIVERS = new Set(["set", "text"]);
 const ATTRIBUTES = ["merge", "conflict-marker-size", "working-tree-encoding", "filter"];
 const NO_CONVERSION = new Set(["unspecified", "unset"]);
@@ -75,7 +77,8 @@ export async function binariesAmong(
   await new Blobs(git, call).visitStored(
     [...new Set(files.map(({ oid }) => oid))],
     (oid, content) => {
-      if (content.subarray(0, LOOKED_AT).includes(0)) found.add(oid);
+      const isLarge = content === null || content.length > MOST_MERGED;
+      if (isLarge || content.subarray(0, LOOKED_AT).includes(0)) found.add(oid);
     },
   );
   return found;

@@ -21,6 +21,11 @@ type Sides = readonly IndexEntry[];
 
 const OURS = 2;
 const THEIRS = 3;
+/** What the lines consist of that git puts around sides. */
+const SIGNS: ReadonlySet<number> = new Set(Buffer.from("<|>"));
+const [NEWLINE, SPACE] = [10, 32];
+/** More cannot be read at once. */
+const MOST_BYTES = 2 ** 31 - 1;
 const UNTOUCHED = { originalRestored: true, undoDataAt: null, appliedCount: 0 };
 
 /** The entries of conflicts among lines of `ls-files -s`, by path. */
@@ -102,8 +107,19 @@ function isContentConflict(sides: Sides): boolean {
 /** Whether any line of the file is one that begins or ends a side: who took only some of them out is not done. */
 function isMarked(site: Site, path: RelativePath, markerSize: number): boolean {
   const root = worktreePath(site);
-  if (findBeneath(root, path)?.type !== "file") return false;
-  // Where a rename is merged as well, git makes them longer.
-  const marker = new RegExp(`^(?:<{${markerSize},}|\\|{${markerSize},}|>{${markerSize},}) `, "m");
-  return marker.test(readBeneath(root, path).toString("latin1"));
+  const found = findBeneath(root, path);
+  if (found?.type !== "file") return false;
+  // Then git has to be told.
+  if (found.size > MOST_BYTES) return true;
+  const content = readBeneath(root, path);
+  // By its bytes, because a file may be larger than text can be.
+  for (let at = 0, line = 0; line >= 0; at = line + 1) {
+    const sign = content[at] ?? 0;
+    let end = at;
+    if (SIGNS.has(sign)) while (content[end] === sign) end++;
+    // Where a rename is merged as well, git makes them longer.
+    if (end - at >= markerSize && content[end] === SPACE) return true;
+    line = content.indexOf(NEWLINE, at);
+  }
+  return false;
 }
