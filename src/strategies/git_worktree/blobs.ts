@@ -13,8 +13,6 @@ export type PlacedEntry = GitEntry & { readonly path: RelativePath };
 export type ContentFacts = Pick<EntryState, "size" | "hash" | "target">;
 
 const OBJECTS_PER_CALL = 256;
-/** So much is held at once, but for a single object that is larger. */
-const BYTES_PER_CALL = 64 << 20;
 const NEWLINE = 10;
 
 /** Content that the repository holds. */
@@ -51,15 +49,14 @@ export class Blobs {
     oids: readonly string[],
     visit: (oid: string, content: Buffer | null) => void,
   ): Promise<void> {
-    const read: ReadPart<string> = (part, most) => this.#ask(part, [], most);
-    await inParts(oids, (part) => visitPart(part, read, visit));
+    await inParts(oids, (part) => visitPart(part, (some) => this.#ask(some, []), visit));
   }
 
   async #visit(
     entries: readonly PlacedEntry[],
     visit: (path: RelativePath, content: Buffer) => void,
   ): Promise<void> {
-    const read: ReadPart<PlacedEntry> = (part, most) => this.#read(part, most);
+    const read = (part: readonly PlacedEntry[]): Promise<Buffer[]> => this.#read(part);
     await inParts(entries, (part) =>
       visitPart(part, read, ({ path }, content) => {
         if (content === null) throw new Error(`${displayPath(path)} is too large to be read`);
@@ -69,27 +66,24 @@ export class Blobs {
   }
 
   /** Reads either files or links: only files are converted, by the attributes of their paths. */
-  #read(entries: readonly PlacedEntry[], most?: number): Promise<Buffer[]> {
+  #read(entries: readonly PlacedEntry[]): Promise<Buffer[]> {
     if (entries[0]?.mode === LINK)
       return this.#ask(
         entries.map(({ oid }) => oid),
         [],
-        most,
       );
     return this.#ask(
       entries.map(({ oid, path }) => `${oid} ${path}`),
       ["--filters"],
-      most,
     );
   }
 
-  async #ask(objects: readonly string[], how: readonly string[], most?: number): Promise<Buffer[]> {
+  async #ask(objects: readonly string[], how: readonly string[]): Promise<Buffer[]> {
     // git tells the size before a conversion, so a name that is in no content says where each one ends.
     const end = `end-${randomUUID()}`;
     const input = joinZero(objects.flatMap((object) => [object, end]));
     const output = await this.#git.run(["cat-file", "--batch", "-z", ...how], {
       ...this.#call,
-      ...(most !== undefined && { maxOutputBytes: most }),
       input,
     });
     return cutBatch(output, objects.length, `\n${end} missing\n`);
@@ -104,22 +98,18 @@ async function inParts<T>(
     await work(all.slice(start, start + OBJECTS_PER_CALL));
 }
 
-/** Reads contents, and fails when they are more than so many bytes. */
-type ReadPart<T> = (part: readonly T[], most?: number) => Promise<readonly Buffer[]>;
-
 /** In halves where it is too much for one call: how large a file is after its conversion nobody knows before. */
 async function visitPart<T>(
   part: readonly T[],
-  read: ReadPart<T>,
+  read: (part: readonly T[]) => Promise<readonly Buffer[]>,
   visit: (one: T, content: Buffer | null) => void,
 ): Promise<void> {
-  const isOne = part.length === 1;
   let contents: readonly (Buffer | null)[] = [null];
   try {
-    contents = isOne ? await read(part) : await read(part, BYTES_PER_CALL);
+    contents = await read(part);
   } catch (thrown) {
     if (!(thrown instanceof OutputLimitError)) throw thrown;
-    if (!isOne) {
+    if (part.length > 1) {
       const half = part.length >> 1;
       await visitPart(part.slice(0, half), read, visit);
       return visitPart(part.slice(half), read, visit);

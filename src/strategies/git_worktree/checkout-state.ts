@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type RelativePath, ancestorsOf } from "../../model/byte-path.ts";
 import type { PathConflict } from "./failures.ts";
 import { type RawChange, joinZero, parseRaw, splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
+import { programText } from "./program-files.ts";
 import { inRepository } from "./repository.ts";
 import { type Site, privately } from "./site.ts";
 
@@ -31,9 +32,7 @@ export function replayInside({ admin }: Site): string | null {
   const [, rebase] =
     OPERATIONS.find(([file]) => file.startsWith("rebase-") && existsSync(`${admin}/${file}`)) ?? [];
   if (rebase !== undefined) return rebase;
-  const todo = `${admin}/sequencer/todo`;
-  if (!existsSync(todo)) return null;
-  const steps = readFileSync(todo, "latin1").match(/^[a-z].*$/gm) ?? [];
+  const steps = programText(`${admin}/sequencer/todo`)?.match(/^[a-z].*$/gm) ?? [];
   // The first one is the one that it stopped at.
   if (steps.length < 2) return null;
   return steps[0]?.startsWith("revert") === true ? "revert" : "cherry-pick";

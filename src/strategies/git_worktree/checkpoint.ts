@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { CheckpointError } from "../../errors/index.ts";
 import { syncFolder } from "../../journal/durable-file.ts";
 import { type BytePath, toBytePath } from "../../model/byte-path.ts";
@@ -16,6 +16,7 @@ import type { Git } from "./git.ts";
 import { worktreeHead } from "./history.ts";
 import { addIncluded, readIncluded } from "./included-record.ts";
 import { pin, returnToBranch, unpin } from "./own-refs.ts";
+import { commitsNamedIn } from "./program-files.ts";
 import { type Head, inRepository } from "./repository.ts";
 import { forgetResolutions } from "./resolutions.ts";
 import { GIT_LINK, type Site, privately, worktreePath } from "./site.ts";
@@ -126,13 +127,12 @@ async function copyState(site: Site, id: string, from: Site = site): Promise<voi
 
 /** Copies what is being merged, or that nothing is, and gives the commits. */
 async function copyMergeHead(from: string, to: string): Promise<readonly string[]> {
-  const [source, target] = [`${from}/MERGE_HEAD`, `${to}/MERGE_HEAD`];
-  if (!existsSync(source)) {
-    await rm(target, { force: true });
-    return [];
-  }
-  await copyFile(source, target);
-  return (await readFile(target, "latin1")).trim().split("\n");
+  const merged = commitsNamedIn(`${from}/MERGE_HEAD`);
+  const target = `${to}/MERGE_HEAD`;
+  // Never written through a link that a program has made there.
+  await rm(target, { force: true });
+  if (merged.length > 0) await writeFile(target, `${merged.join("\n")}\n`, { flag: "wx" });
+  return merged;
 }
 
 /** The files are others than those that the index was written for; git would read every one of them again. */

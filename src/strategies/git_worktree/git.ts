@@ -26,8 +26,6 @@ export interface GitCall {
   /** Exit codes that are answers; 0 alone unless told. */
   readonly accept?: readonly number[];
   readonly signal?: AbortSignal;
-  /** How much it may write; a GiB unless told. */
-  readonly maxOutputBytes?: number;
   /** The user asked for hooks of the repository by name. */
   readonly runsHooks?: boolean;
 }
@@ -105,12 +103,11 @@ export class Git {
   /** As `run`, with the exit code, for commands that answer by it. */
   async ask(args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
     const { cwd = "/", env = {}, input, accept = [0], signal, runsHooks = false } = call;
-    const { maxOutputBytes = MAX_OUTPUT_BYTES } = call;
     const result = await this.#host.run("git", args, {
       cwd,
       env: { ...ENVIRONMENT, ...settingsEnvironment(runsHooks), ...env },
       timeoutMs: this.#limitMs,
-      maxOutputBytes,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
       ...(input !== undefined && { input }),
       ...(signal !== undefined && { signal }),
     });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readBase } from "./base-record.ts";
 import type { Git, GitCall } from "./git.ts";
+import { commitsNamedIn } from "./program-files.ts";
 import { readRef } from "./repository.ts";
 import { type Site, privately } from "./site.ts";
 
@@ -19,9 +20,7 @@ export async function parentsOf(git: Git, site: Site, call: GitCall): Promise<st
   const { commit: first } = await readBase(site);
   const at = (await worktreeHead(git, site)) ?? first;
   const parents = [(await isContinued(git, site, call, at)) ? at : first];
-  const merging = `${site.admin}/MERGE_HEAD`;
-  if (existsSync(merging)) parents.push(...readFileSync(merging, "latin1").trim().split("\n"));
-  return [...new Set(parents)];
+  return [...new Set([...parents, ...commitsNamedIn(`${site.admin}/MERGE_HEAD`)])];
 }
 
 /**

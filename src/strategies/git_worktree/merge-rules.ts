@@ -50,8 +50,15 @@ export async function mergeRules(
   );
 }
 
-/** As git reads it, by `atoi`: the digits that it begins with, as far as they fit into 32 bits. */
+/** The shorter one of what older and newer git make of it, since longer marks are found as well. */
 function markerSizeOf(attribute: string): number {
+  const isNumber = /^[+-]?\d+$/.test(attribute) && Math.abs(Number(attribute)) < 2 ** 31;
+  const size = Number(attribute);
+  return Math.min(isNumber && size > 0 ? size : MARKER_SIZE, olderMarkerSize(attribute));
+}
+
+/** By `atoi`: the digits that it begins with, as far as they fit into 32 bits. */
+function olderMarkerSize(attribute: string): number {
   const digits = BigInt(/^[+-]?\d+/.exec(attribute)?.[0] ?? 0);
   const isLong = BigInt.asIntN(64, digits) === digits;
   const size = isLong ? Number(BigInt.asIntN(32, digits)) : 0;

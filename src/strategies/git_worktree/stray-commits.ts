@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { readBase } from "./base-record.ts";
 import { replayInside } from "./checkout-state.ts";
 import type { Git, GitCall } from "./git.ts";
 import { branchTip, isContinued, worktreeHead } from "./history.ts";
+import { commitsNamedIn, programText } from "./program-files.ts";
 import { inRepository, readRef, shortName } from "./repository.ts";
 import type { Site } from "./site.ts";
 
@@ -22,25 +22,28 @@ export async function countStrayCommits(
 ): Promise<number> {
   const { commit: first } = await readBase(site);
   const at = await worktreeHead(git, site);
+  const ended = await formerEnds(git, site);
+  const pending = replayInside(site) === null ? 0 : 1;
+  if ([at ?? first, ...ended].every((end) => end === first)) return pending;
   const known = [first, await branchTip(git, site)];
   const isOther = at !== null && !(await isContinued(git, site, call, at));
   const other = isOther ? await countBetween(git, call, [at], known) : 0;
   const isCounted = isOther || published > 0;
-  const ends = [...(await formerEnds(git, site)), ...(isCounted || at === null ? [] : [at])];
+  const ends = [...ended, ...(isCounted || at === null ? [] : [at])];
   const left = ends.filter((end) => !known.includes(end));
   // What other branches and tags have stays when the sandbox goes.
   const kept = [`--exclude=${shortName(site.branch)}`, "--branches", "--tags", "--remotes"];
   const without = [...known, ...(isCounted && at !== null ? [at] : []), ...kept];
   const former = await countBetween(git, inRepository(site.repository), left, without);
-  return Math.max(other + former, replayInside(site) === null ? 0 : 1);
+  return Math.max(other + former, pending);
 }
 
 /** Commits that the worktree was at and is not any more: the branch has them, or a rebase that was begun there. */
 async function formerEnds(git: Git, site: Site): Promise<string[]> {
-  const isAtBranch = readText(`${site.admin}/HEAD`) === `ref: ${site.branch}`;
+  const isAtBranch = programText(`${site.admin}/HEAD`) === `ref: ${site.branch}\n`;
   const branch = isAtBranch ? null : await readRef(git, site.repository, site.branch);
-  const rebased = REBASED.map((file) => readText(`${site.admin}/${file}`));
-  return [branch, ...rebased].filter((end) => end !== null);
+  const rebased = REBASED.flatMap((file) => commitsNamedIn(`${site.admin}/${file}`));
+  return branch === null ? rebased : [branch, ...rebased];
 }
 
 async function countBetween(
@@ -52,12 +55,4 @@ async function countBetween(
   if (ends.length === 0) return 0;
   const args = ["rev-list", "--count", "--ignore-missing", ...ends, "--not", ...without];
   return Number(await git.line(args, call));
-}
-
-function readText(file: string): string | null {
-  try {
-    return readFileSync(file, "latin1").trim();
-  } catch {
-    return null;
-  }
 }

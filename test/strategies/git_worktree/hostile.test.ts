@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { OperationTimeoutError, SandboxCommitError } from "../../../src/index.ts";
@@ -140,4 +140,47 @@ test("a filter of the user's own settings is used, so that large files stay what
   await bench.sandbox.commit();
   expect(shell(root, "cat x.rot; git cat-file -p HEAD:x.rot")).toBe("changed\nCHANGED\n");
   expect(shell(root, "HOME=$PWD/../home git status --porcelain")).toBe("");
+});
+
+test.each([
+  ["MERGE_HEAD", "--output=VICTIM"],
+  ["rebase-merge/orig-head", "--output=VICTIM"],
+  ["rebase-apply/orig-head", "--output=VICTIM"],
+])("what a program puts into %s of the worktree is no option of git (R239)", async (file, line) => {
+  const checkout = makeCheckout();
+  const victim = join(checkout.folder, "victim");
+  writeFileSync(victim, "precious\n");
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const inside = await sandbox.getPath();
+  shell(
+    inside,
+    `echo more > more; git add -A; git commit -qm inside; g=$(git rev-parse --git-dir)
+     mkdir -p "$(dirname "$g/${file}")"; echo '${line.replace("VICTIM", victim)}' > "$g/${file}"`,
+  );
+  await sandbox.diff();
+  await sandbox.checkpoint("kept").catch(() => undefined);
+  await sandbox.commit().catch(() => undefined);
+  expect(readFileSync(victim, "utf8")).toBe("precious\n");
+});
+
+test("a link or pipe in place of a file of the worktree's git directory is neither written through nor waited for (R239)", async () => {
+  const checkout = makeCheckout();
+  const victim = join(checkout.folder, "victim");
+  writeFileSync(victim, "precious\n");
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const inside = await sandbox.getPath();
+  const merged = git(checkout.root, "rev-parse", "HEAD");
+  shell(inside, `echo ${merged} > "$(git rev-parse --git-dir)/MERGE_HEAD"`);
+  await sandbox.checkpoint("merging");
+  shell(inside, `ln -sf ${victim} "$(git rev-parse --git-dir)/MERGE_HEAD"`);
+  await sandbox.restoreCheckpoint("merging");
+  expect(readFileSync(victim, "utf8")).toBe("precious\n");
+  shell(
+    inside,
+    `g=$(git rev-parse --git-dir); rm "$g/MERGE_HEAD"
+     mkdir "$g/rebase-merge" "$g/sequencer"; mkfifo "$g/MERGE_HEAD" "$g/rebase-merge/orig-head" "$g/sequencer/todo"`,
+  );
+  expect((await sandbox.diff()).isEmpty).toBe(true);
 });
