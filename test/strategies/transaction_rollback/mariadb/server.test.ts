@@ -144,3 +144,36 @@ describe("a server of MariaDB", () => {
     expect(here.identity).not.toBe(there.identity);
   });
 });
+
+describe("what a server computes from moments in its own time zone", () => {
+  it.each(["PRIMARY KEY (id)", "KEY (id)", "PRIMARY KEY (at)"])(
+    "is the same after a commit, with %s (R96)",
+    async (key) => {
+      await using server = await MARIADB.start();
+      server.sql("mysql", "SET GLOBAL time_zone = '+02:00'");
+      const ground = makeGround(
+        server,
+        `CREATE TABLE visits (id int NOT NULL, at timestamp(3) NOT NULL DEFAULT '2020-01-01 00:00:00', seen timestamp NULL,
+           day date AS (DATE(at)) STORED, hour int AS (HOUR(at)) VIRTUAL, KEY (hour), ${key});
+         INSERT INTO visits (id, at) VALUES (1, '2024-03-10 00:30:00.25'), (2, '2024-03-10 23:59:59')`,
+      );
+      const rows = (): string[] => ground.sql("SELECT * FROM visits ORDER BY id");
+      const before = rows();
+      expect(before[0]).toBe("1|2024-03-10 00:30:00.250|NULL|2024-03-10|0");
+      await using cofferdam = await ground.open();
+      const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+      await sandbox.write(
+        "w",
+        `INSERT INTO visits (id, at, seen) VALUES (3, '2024-07-01 01:15:00.125', '2024-07-01 01:16:00');
+         UPDATE visits SET at = '2024-03-11 00:10:00' WHERE id = 1; DELETE FROM visits WHERE id = 2`,
+      );
+      await sandbox.commit();
+      expect(rows()).toEqual([
+        "1|2024-03-11 00:10:00.000|NULL|2024-03-11|0",
+        "3|2024-07-01 01:15:00.125|2024-07-01 01:16:00|2024-07-01|1",
+      ]);
+      await sandbox.undoCommit();
+      expect(rows()).toEqual(before);
+    },
+  );
+});
