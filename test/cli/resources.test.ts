@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answerOf } from "./answers.ts";
@@ -136,9 +136,13 @@ test("takes SQL from a file and from the standard input as well", () => {
   answerOf(home, ["sql", "try", "sqlite:app.db", "--file", "add.sql"]);
   const line = `echo "SELECT count(*) AS n FROM jobs" | "${node}" "${program}" sql -q try app.db`;
   expect(run(home, "sh", ["-c", line])).toMatchObject({ code: 0, stdout: "n\n2\n", stderr: "" });
-  expect(answerOf(home, ["sql", "try", "app.db", "-f", "missing.sql"], 2)).toMatchObject({
-    error: { code: "USAGE" },
-  });
+  const file = join(home.project, "latin1.sql");
+  writeFileSync(file, "INSERT INTO jobs VALUES (3, 'Caf\u00e9')", "latin1");
+  for (const name of ["missing.sql", "latin1.sql"]) {
+    expect(answerOf(home, ["sql", "try", "app.db", "-f", name], 2)).toMatchObject({
+      error: { code: "USAGE", message: expect.stringContaining(name) as string },
+    });
+  }
 });
 
 test.for([

@@ -9,6 +9,13 @@ import { checkout, pagesBelow } from "./markdown.ts";
 
 const SETUP = `CREATE TABLE kinds (id int PRIMARY KEY, name varchar(20));
   CREATE TABLE items (id int PRIMARY KEY, kind int REFERENCES kinds (id), note varchar(99))`;
+/** Bytes that are no text, and a moment, as each has them. */
+const MORE = {
+  mariadb: `CREATE TABLE files (id int PRIMARY KEY, content blob, at timestamp);
+    INSERT INTO files VALUES (1, x'89504e47ff00', '2024-03-10 00:30:00')`,
+  postgres: `CREATE TABLE files (id int PRIMARY KEY, content bytea, at timestamptz);
+    INSERT INTO files VALUES (1, '\\x89504e47ff00', '2024-03-10 00:30:00')`,
+};
 const ROWS = `INSERT INTO kinds VALUES (1, 'it''s'), (2, 'b;c');
   INSERT INTO items VALUES (1, 1, 'two
 lines -- of text'), (2, 2, NULL)`;
@@ -30,6 +37,9 @@ describe.each([
     // MariaDB has to have the tables; PostgreSQL gets them from a dump as well.
     for (const database of scheme === "mariadb" ? [from, to] : [from]) server.sql(database, SETUP);
     server.sql(from, ROWS);
+    if (scheme === "mariadb") server.sql("mysql", "SET GLOBAL time_zone = '+02:00'");
+    server.sql(from, MORE[scheme]);
+    if (scheme === "mariadb") server.sql(to, MORE[scheme].replace(/;.*/s, ""));
     const home = makeHome({ "cofferdam.yaml": `connections:\n  shop:\n    url: ${to.url}\n` });
     expect(coffer(home, ["open", "try", "-r", `${scheme}:shop`]).code).toBe(0);
     const command = commandsOfPage().find((text) => text.startsWith(dumper)) ?? "";
@@ -44,7 +54,7 @@ describe.each([
     const script = `${first}${command}`
       .replace(/^mariadb-dump/, `mariadb-dump --defaults-extra-file=${login}`)
       .replaceAll("OTHER_DATABASE", other)
-      .replace("TABLE…", "kinds items")
+      .replace("TABLE…", "kinds items files")
       .replaceAll("coffer sql PLAN NAME", `'${node}' '${program}' sql try shop`);
     const loaded = spawnSync("sh", ["-ec", script], {
       cwd: home.project,
@@ -53,8 +63,10 @@ describe.each([
     });
     expect(loaded).toMatchObject({ status: 0 });
     expect(coffer(home, ["commit", "try"]).code).toBe(0);
-    for (const query of ["SELECT * FROM kinds ORDER BY id", "SELECT * FROM items ORDER BY id"])
+    for (const table of ["kinds", "items", "files"]) {
+      const query = `SELECT * FROM ${table} ORDER BY id`;
       expect(server.sql(to, query)).toEqual(server.sql(from, query));
+    }
   });
 });
 

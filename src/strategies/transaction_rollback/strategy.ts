@@ -27,6 +27,7 @@ import { DatabaseCommit } from "./database-commit.ts";
 import { DecidingCommit } from "./deciding-commit.ts";
 import type { DatabaseEngine, ServerFacts } from "./engine.ts";
 import { asDatabaseError } from "./errors.ts";
+import { notText } from "./sql/statement-errors.ts";
 import type { LoggedWrite } from "./log-entry.ts";
 import { IdlePools } from "./idle-pools.ts";
 import { leaveServer } from "./leave-server.ts";
@@ -365,6 +366,12 @@ function unpublished(place: DatabasePlace): readonly LoggedWrite[] {
   return place.committed() === null ? place.log.writes() : [];
 }
 
+/** Other bytes would be lost without a word. */
 function textOf(input: PathInput): string {
-  return typeof input === "string" ? input : Buffer.from(input).toString("utf8");
+  if (typeof input === "string") return input;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(input);
+  } catch (cause) {
+    throw notText(cause);
+  }
 }

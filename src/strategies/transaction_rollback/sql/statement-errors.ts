@@ -79,3 +79,12 @@ export function notOneQuery(): DatabaseError {
     operation: "read",
   });
 }
+
+/** The error for a script or query with bytes that are no text. */
+export function notText(cause: unknown): DatabaseError {
+  return new DatabaseError("The text is not UTF-8", {
+    data: { reason: "failed", position: null, command: null, sqlState: null },
+    hint: "Convert it to UTF-8, and write other bytes in hexadecimal digits (x'00ff').",
+    cause,
+  });
+}

@@ -96,3 +96,9 @@ export interface Thrown {
 export type Answer = { readonly isLast: boolean } & (
   { readonly value: unknown } | { readonly thrown: Thrown }
 );
+
+/** One line of what is told; newer Node takes two more characters for ends of lines than JSON does. */
+export function lineOf(told: unknown): string {
+  const text = JSON.stringify(told).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  return `${text}\n`;
+}

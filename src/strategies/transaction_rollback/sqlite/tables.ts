@@ -85,12 +85,20 @@ export function fullName({ schema, table }: Table): string {
   return `${quoted(schema)}.${quoted(table)}`;
 }
 
+const JOINED = " || ',' || ";
+/** SQLite takes so deep an expression only, and each part of a chain is one level deeper than the one before. */
+const MOST_JOINED = 100;
+
 /** The expression that gives a whole row as one text; `row` is the name of the row. */
 export function rowSql(
   { columns }: { readonly columns: readonly Pick<Column, "name">[] },
   row: string,
 ): string {
-  return columns.map(({ name }) => encodedSql(`${row}.${quoted(name)}`)).join(` || ',' || `);
+  const values = columns.map(({ name }) => encodedSql(`${row}.${quoted(name)}`));
+  const groups = Array.from({ length: Math.ceil(values.length / MOST_JOINED) }, (_, at) =>
+    values.slice(at * MOST_JOINED, (at + 1) * MOST_JOINED).join(JOINED),
+  );
+  return groups.length < 2 ? groups.join("") : `(${groups.join(`)${JOINED}(`)})`;
 }
 
 /** What that expression gave as a row. */

@@ -13,7 +13,7 @@ import { bareEnvironment } from "../../../platform/run.ts";
 import { workerUrl } from "../../../platform/worker-url.ts";
 import { DriftError } from "../engine.ts";
 import type { IdlePool, Keepable } from "../idle-pool.ts";
-import type { Answer, Requests, Thrown } from "./protocol.ts";
+import { type Answer, type Requests, type Thrown, lineOf } from "./protocol.ts";
 
 /** The errors of the family that come back. */
 const FAMILY = {
@@ -83,7 +83,7 @@ export class WorkerProcess implements AsyncDisposable, Keepable {
   ): Promise<Requests[Kind][1]> {
     for (const part of this.#parts) part.ref();
     this.#isReady = false;
-    this.#child.stdin.write(`${JSON.stringify({ kind, about })}\n`);
+    this.#child.stdin.write(lineOf({ kind, about }));
     const line = await this.#lines.next();
     if (line.done === true) throw lost();
     const answer = JSON.parse(line.value) as Answer;

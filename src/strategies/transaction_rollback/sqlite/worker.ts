@@ -9,7 +9,7 @@ import { DriftError } from "../engine.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { letGo } from "./let-go.ts";
 import { loadLibrary } from "./library.ts";
-import type { Answer, Question, Requests, Thrown } from "./protocol.ts";
+import { type Answer, type Question, type Requests, type Thrown, lineOf } from "./protocol.ts";
 
 /** A commit that may come, as long as it has not. */
 let open: Requests["open"][0] | null = null;
@@ -23,7 +23,7 @@ async function answerAll(): Promise<void> {
     const answer = await answerTo(line);
     // One that has announced a commit serves nobody else: its end takes the announcement back.
     const isLast = !(await letGo()) || open !== null;
-    process.stdout.write(`${JSON.stringify({ ...answer, isLast } satisfies Answer)}\n`);
+    process.stdout.write(lineOf({ ...answer, isLast } satisfies Answer));
   }
   // Whoever asked may be dead, and recovered before this was written: nobody else would look for it again.
   if (open !== null) await answerTo(JSON.stringify({ kind: "withdraw", about: open }));

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
 import { SandboxConflictError, SandboxPathError } from "../../../../src/index.ts";
+import { lineOf } from "../../../../src/strategies/transaction_rollback/sqlite/protocol.ts";
 import { type Files, makeFiles, rowsOf } from "./ground.ts";
 
 const SCHEMA = `
@@ -118,6 +119,52 @@ describe("what is recorded of a SQLite database", () => {
       code: "SANDBOX_PATH",
       data: { reason: "missing" },
     });
+  });
+
+  it("has texts with every kind of line end, in rows, scripts and answers (R96)", async () => {
+    const files = makeFiles({ shop: "CREATE TABLE posts (id INTEGER PRIMARY KEY, body TEXT)" });
+    await using cofferdam = await files.open();
+    const sandbox = await files.sandbox(cofferdam);
+    const body = "a\u2028b\u2029c\r\nd\u0085e";
+    await sandbox.write("w", `INSERT INTO posts VALUES (1, '${body}')`);
+    await sandbox.write("w", "UPDATE posts SET id = 2");
+    expect(rowsOf(await sandbox.read("SELECT body FROM posts"))).toEqual([{ body }]);
+    await sandbox.commit();
+    expect(files.sql("shop", "SELECT id FROM posts WHERE length(body) = 10")).toEqual(["2"]);
+    // Node 20 takes them for parts of a line, newer ones for its end.
+    expect(lineOf({ body })).not.toMatch(/[\u2028\u2029]/);
+    expect(JSON.parse(lineOf({ body }))).toEqual({ body });
+  });
+
+  it("may be of a table with very many columns, or of one beside it (R96)", async () => {
+    const names = Array.from({ length: 1500 }, (_, at) => `c${at}`);
+    const files = makeFiles({
+      shop: `CREATE TABLE wide (${names.join(", ")}); CREATE TABLE t (id INTEGER PRIMARY KEY)`,
+    });
+    await using cofferdam = await files.open();
+    const sandbox = await files.sandbox(cofferdam);
+    await sandbox.write(
+      "w",
+      "INSERT INTO wide (c0, c99, c100, c1499) VALUES (1, 2, 3, 4); INSERT INTO t VALUES (5)",
+    );
+    await sandbox.commit();
+    const query = "SELECT c0, c99, c100, c1499, c1 IS NULL, (SELECT id FROM t) FROM wide";
+    expect(files.sql("shop", query)).toEqual(["1|2|3|4|1|5"]);
+    await sandbox.undoCommit();
+    expect(files.sql("shop", "SELECT count(*) FROM wide")).toEqual(["0"]);
+  });
+
+  it("is refused where the script is no text", async () => {
+    const files = makeFiles({ shop: "CREATE TABLE posts (id INTEGER PRIMARY KEY, body TEXT)" });
+    await using cofferdam = await files.open();
+    const sandbox = await files.sandbox(cofferdam);
+    const script = Buffer.from("INSERT INTO posts VALUES (1, 'Caf\u00e9')", "latin1");
+    await expect(sandbox.write("w", script)).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "failed" },
+      hint: expect.stringContaining("UTF-8") as string,
+    });
+    expect((await sandbox.diff()).isEmpty).toBe(true);
   });
 
   it("has every number to the last bit", async () => {
