@@ -1,4 +1,4 @@
-import type { DatabaseError } from "../../../errors/index.ts";
+import { DatabaseError } from "../../../errors/index.ts";
 import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { ADVICE_HELD } from "../sql/server-errors.ts";
@@ -164,6 +164,7 @@ export class Capture {
 
 /** What the server says against a statement. */
 export function failed(statement: Statement, cause: unknown): DatabaseError {
-  const advice = isHeld(cause) ? ADVICE_HELD : "";
+  const told = cause instanceof DatabaseError ? cause.hint : null;
+  const advice = isHeld(cause) ? ADVICE_HELD : (told ?? "");
   return failedBy(statement, cause, { isLost: isLost(cause), sqlState: sqlStateOf(cause), advice });
 }

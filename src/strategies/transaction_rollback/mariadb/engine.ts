@@ -10,7 +10,7 @@ import {
   type ServerFacts,
 } from "../engine.ts";
 import type { IdlePool } from "../idle-pool.ts";
-import type { LoggedStatement, LoggedWrite } from "../log-entry.ts";
+import type { LoggedStatement, LoggedWrite, RowEffect } from "../log-entry.ts";
 import type { SessionSource } from "../sql/kept-session.ts";
 import { otherDatabase, requireFit, requireRow } from "../sql/server-errors.ts";
 import { splitStatements } from "../sql/split-statements.ts";
@@ -29,6 +29,8 @@ import type { EffectGroup } from "./triggered-redo.ts";
 const QUERY =
   /^\s*(?:(?:--\s|#)[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|explain|show|desc|describe|\()/i;
 const ACCESS_DENIED = 1227;
+/** In characters. */
+const LARGE_ROW = 2 ** 17;
 /** The first one is not known to every version. */
 const IDENTITY =
   "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uid', 'datadir', 'hostname')";
@@ -102,6 +104,8 @@ export class MariadbEngine implements DatabaseEngine {
       // A commit does the same: what could not be repeated is told now.
       if (capture.sawTriggers) await this.#repeatElsewhere(session, log, groups);
       else await redo(session, groups);
+      const write = { name: "", at: "", statements: done, sequences: {} };
+      if (!capture.sawTriggers && groups.flat().some(isLarge)) await requireWayBack(session, write);
     } catch (thrown) {
       const [first] = statements;
       if (!(thrown instanceof DriftError) || first === undefined) throw thrown;
@@ -238,4 +242,19 @@ async function maySeeChanges(session: Session): Promise<boolean> {
 /** A MariaDB is never asked to decide by a commit of its own. */
 function alwaysPrepares(): Error {
   return new Error("MariaDB always prepares");
+}
+
+/** Whether the row before may be more than the server takes at once: an undo sends what a commit has deleted. */
+function isLarge({ before }: RowEffect): boolean {
+  return before !== null && before.length >= LARGE_ROW;
+}
+
+/** Makes sure that what was just applied can be taken back, as far as the server has to be sent it. */
+async function requireWayBack(session: Session, write: LoggedWrite): Promise<void> {
+  try {
+    await redo(session, groupsOf([write], "backward"));
+  } catch (thrown) {
+    // Other reasons are told when somebody wants to.
+    if (!(thrown instanceof DriftError)) throw thrown;
+  }
 }

@@ -35,10 +35,10 @@ export function unreachable(
 /** A statement is more than the server takes at once. */
 export function tooLarge(limit: number): DatabaseError {
   return new DatabaseError(
-    `A row is too large for the server, which takes ${limit} bytes at once (max_allowed_packet)`,
+    `A statement is more than the server takes at once, ${limit} bytes (max_allowed_packet)`,
     {
       data: { reason: "failed", position: null, command: null, sqlState: null },
-      hint: "Set max_allowed_packet above twice the largest row: values are sent in hexadecimal digits.",
+      hint: "Divide the statement, or set max_allowed_packet above twice the largest row: values are sent in hexadecimal digits.",
     },
   );
 }

@@ -105,8 +105,34 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
       data: { reason: "failed" },
       message: expect.stringContaining("max_allowed_packet") as string,
     });
-    expect((await sandbox.diff()).changes).toEqual([]);
+    const long = `INSERT INTO photos VALUES ${Array.from({ length: 9 }, (_, at) => `(${at}, '${large.slice(9 * (large.length / 10))}')`).join(", ")}`;
+    await sandbox.write("rows of which each is small enough", long);
+    expect((await sandbox.diff()).changes).toHaveLength(9);
   });
+
+  it.each(["DELETE FROM photos", "UPDATE photos SET bytes = 'short'"])(
+    "are told when an undo could not send the row: %s",
+    async (statement) => {
+      const ground = makeGround(
+        on.server,
+        `CREATE TABLE photos (id int PRIMARY KEY, bytes longtext);
+         INSERT INTO photos VALUES (1, REPEAT('x', 0.6 * @@max_allowed_packet)), (2, REPEAT('x', 0.4 * @@max_allowed_packet))`,
+      );
+      await using cofferdam = await ground.open();
+      const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+      await expect(sandbox.write("w", `${statement} WHERE id = 1`)).rejects.toMatchObject({
+        code: "DATABASE",
+        message: expect.stringContaining("max_allowed_packet") as string,
+      });
+      await sandbox.write("w", `${statement} WHERE id = 2`);
+      await sandbox.commit();
+      await sandbox.undoCommit();
+      expect(ground.sql("SELECT id FROM photos WHERE length(bytes) > 9 ORDER BY id")).toEqual([
+        "1",
+        "2",
+      ]);
+    },
+  );
 
   it("include every change that a read would make", async () => {
     const ground = makeGround(
