@@ -1,12 +1,16 @@
 import {
   closeSync,
   constants,
-  copyFileSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
   openSync,
+  readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
-  statSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { futimens } from "../../platform/native/index.ts";
@@ -22,14 +26,32 @@ const SHARED = "sharedindex.";
 export function copyIndex(from: string, to: string): void {
   // The lock is that of a git that we started and that was killed.
   for (const name of [to, `${to}.lock`]) rmSync(name, { force: true });
-  const { mtimeNs } = statSync(from, { bigint: true });
-  copyFileSync(from, to);
-  const fd = openSync(to, constants.O_WRONLY | constants.O_NOFOLLOW);
+  const source = openSync(from, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    futimens(fd, null, mtimeNs);
+    const found = fstatSync(source, { bigint: true });
+    // Nobody waits for what a program has put there instead.
+    if (!found.isFile()) throw new Error(`${from} is no file`);
+    const fd = openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeFileSync(fd, readFileSync(source));
+      fchmodSync(fd, Number(found.mode) & 0o777);
+      futimens(fd, null, found.mtimeNs);
+    } finally {
+      closeSync(fd);
+    }
   } finally {
-    closeSync(fd);
+    closeSync(source);
   }
+}
+
+/** An index in which git may write: it would write through a link that a program has made in its place. */
+export function ownIndex({ admin }: Site): string {
+  const index = `${admin}/index`;
+  if (lstatSync(index).isSymbolicLink()) {
+    copyIndex(index, `${index}.own`);
+    renameSync(`${index}.own`, index);
+  }
+  return index;
 }
 
 /** As `copyIndex`, for calls with the private git directory. Says whether the index is a split one. */

@@ -9,6 +9,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   rmdirSync,
@@ -77,10 +78,17 @@ export function publishLock(
   } finally {
     closeSync(fd);
   }
-  if (like?.isDirectory() === true) rmdirSync(target);
+  if (like?.isDirectory() === true) removeEmptyFolders(target);
   renameSync(lock, target);
   syncFolderOf(target);
   removeOwner(owner);
+}
+
+/** What is left of longer names that git has refused; a packed branch needs no file of its own. */
+function removeEmptyFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) removeEmptyFolders(`${folder}/${entry.name}`);
+  rmdirSync(folder);
 }
 
 /** Gives the lock back if it is ours. Idempotent. */

@@ -38,7 +38,7 @@ export function unpin({ repository, pins }: Site, ref: string): void {
 export async function returnToBranch(git: Git, site: Site, commit: string): Promise<void> {
   const { admin, branch, repository, worktree } = site;
   removeLock(repository.commonDirectory, branch);
-  await git.run(["update-ref", branch, commit], inRepository(repository));
+  await git.run(["update-ref", "--no-deref", branch, commit], inRepository(repository));
   // A git that cannot remove its lock does not say so.
   removeLock(repository.commonDirectory, branch);
   rmSync(`${admin}/HEAD.lock`, { force: true });

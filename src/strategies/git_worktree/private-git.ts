@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { throwUnlessErrno } from "../../platform/native/native-error.ts";
 import { splitZero } from "./git-output.ts";
 import type { Git } from "./git.ts";
+import { plainContent } from "./program-files.ts";
 import { type Repository, inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
@@ -66,7 +66,7 @@ export async function renewPrivateGit(
 ): Promise<void> {
   const listed = await git.run(["config", "--list", "-z", "--includes"], inRepository(repository));
   const config = `${privateGit}/config`;
-  const present = (await readIfThere(config))?.toString("utf8");
+  const present = plainContent(config)?.toString("utf8");
   const text = configOf(listed, repository);
   const renewed =
     present === undefined
@@ -74,7 +74,7 @@ export async function renewPrivateGit(
       : text.replace(SPARSE, "") + (present.match(SPARSE) ?? []).join("");
   await become(config, Buffer.from(renewed, "utf8"), name);
   for (const file of INFO) {
-    const content = await readIfThere(`${repository.commonDirectory}/info/${file}`);
+    const content = plainContent(`${repository.commonDirectory}/info/${file}`);
     await become(`${privateGit}/info/${file}`, content, name);
   }
 }
@@ -104,17 +104,8 @@ function quoted(value: string): string {
 /** Gives a file its content in one step, for those who read it meanwhile; null for none. */
 async function become(file: string, content: Buffer | null, name: string): Promise<void> {
   if (content === null) return rm(file, { force: true });
-  if ((await readIfThere(file))?.equals(content) === true) return;
+  if (plainContent(file)?.equals(content) === true) return;
   const fresh = `${file}.${name}`;
   await writeFile(fresh, content, { mode: 0o600 });
   await rename(fresh, file);
-}
-
-async function readIfThere(file: string): Promise<Buffer | null> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throwUnlessErrno(error, "ENOENT");
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { throwUnlessErrno } from "../../platform/native/native-error.ts";
 
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -14,6 +15,34 @@ export function programText(file: string): string | null {
     return fstatSync(fd).isFile() ? readFileSync(fd, "latin1") : null;
   } catch {
     return null;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** The content of a file that a program may have replaced; null where there is no file. Links are followed, pipes not read. */
+export function plainContent(file: string): Buffer | null {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return fstatSync(fd).isFile() ? readFileSync(fd) : null;
+  } catch (error) {
+    throwUnlessErrno(error, "ENOENT");
+    return null;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Adds to a file; not through a link, and where there is no plain file not at all. */
+export function appendToPlain(file: string, content: Uint8Array): void {
+  let fd: number | undefined;
+  try {
+    fd = openSync(
+      file,
+      constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    if (fstatSync(fd).isFile()) writeFileSync(fd, content);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

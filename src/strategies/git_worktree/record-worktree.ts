@@ -8,7 +8,7 @@ import { type ToldHindrances, refuseHindrances, tellHindrances } from "./hindran
 import { includedPaths } from "./included-paths.ts";
 import { renewPrivateGit } from "./private-git.ts";
 import { type Site, privately } from "./site.ts";
-import { forgetPaths, storePaths } from "./store-paths.ts";
+import { forgetPaths, refuseImpossibleNames, storePaths } from "./store-paths.ts";
 import { insideRepository } from "./submodules.ts";
 
 /** What the worktree holds, as a tree of git. */
@@ -62,6 +62,7 @@ export async function recordWorktree(
     ...(signal !== undefined && { signal }),
   };
   const lines = splitZero(await git.run(["ls-files", "-s", "-z"], call));
+  refuseImpossibleNames(lines);
   const looked = { lines, name, call };
   const told = options.isLook === true ? await tellHindrances(git, site, looked) : null;
   if (told === null) await refuseHindrances(git, site, looked);

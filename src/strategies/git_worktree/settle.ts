@@ -14,7 +14,7 @@ import { listBeneath, pathError, removeBeneath, statBeneath } from "../../tree/b
 import { selectChanges } from "../../tree/select-changes.ts";
 import { readBase } from "./base-record.ts";
 import { requireTip } from "./checks.ts";
-import { linkSharedIndex } from "./copy-index.ts";
+import { linkSharedIndex, ownIndex } from "./copy-index.ts";
 import { emptySubmodules, isSubmoduleChange } from "./drop-submodules.ts";
 import { MergeConflictError, describeMerge, fewOf } from "./failures.ts";
 import type { OpenSite } from "./git-commit.ts";
@@ -112,7 +112,7 @@ async function returnEntries(
   );
   linkSharedIndex(site, site.admin);
   await git.run(["update-index", "-z", "--add", "--replace", "--index-info"], {
-    ...privately(site, { index: `${site.admin}/index` }),
+    ...privately(site, { index: ownIndex(site) }),
     input: joinZero(lines),
   });
 }

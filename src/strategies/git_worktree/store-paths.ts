@@ -12,8 +12,19 @@ export interface PathsToStore {
   readonly removed: readonly RelativePath[];
 }
 
+/** Names that git lets nobody add, and finds in no index that it has written itself. */
+const IMPOSSIBLE = /[\t/](?:\.git|\.{1,2})(?:\/|$)/i;
 /** Names that git may take for its own folder, on this or another system, and then passes over without an error. */
 const RESERVED = /(?:^|\/)(?:\.git(?:$|[/ .:]|modules)|gi[^/]*~)/i;
+
+/**
+ * Refuses an index that was not written by git, by lines of `ls-files -s`: git checks names when they are added only.
+ * @throws SandboxCommitError (`SANDBOX_COMMIT`, reason `name`).
+ */
+export function refuseImpossibleNames(lines: readonly string[]): void {
+  const found = lines.filter((line) => IMPOSSIBLE.test(line));
+  refuseNames(found.map((line) => line.slice(line.indexOf("\t") + 1) as RelativePath));
+}
 
 /**
  * Brings the entries of these paths in the index of the call to what the worktree has; new content is stored.
@@ -66,9 +77,13 @@ async function refuseLeftOut(
 ): Promise<void> {
   const taken = new Set(splitZero(await git.run(["ls-files", "-z"], call)));
   const left = paths.filter((path) => !taken.has(path));
-  const [first] = left;
+  refuseNames(left);
+}
+
+function refuseNames(paths: readonly RelativePath[]): void {
+  const [first] = paths;
   if (first === undefined) return;
-  const names = left.map(displayPath);
+  const names = paths.map(displayPath);
   throw refuseCommit("name", `git takes no files of these names: ${names.join(", ")}`, {
     path: first,
     paths: names,

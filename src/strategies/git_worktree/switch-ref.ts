@@ -1,6 +1,6 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Git } from "./git.ts";
 import { type OwnLock, holdsLock, publishLock, releaseLock, takeLock } from "./own-lock.ts";
+import { appendToPlain, programText } from "./program-files.ts";
 import { inRepository } from "./repository.ts";
 import type { Site } from "./site.ts";
 
@@ -67,8 +67,9 @@ async function log(git: Git, site: Site, move: RefSwitch): Promise<void> {
   const files = [`${gitDirectory}/logs/HEAD`];
   if (ref !== null) files.push(`${commonDirectory}/logs/${ref}`);
   for (const file of files) {
-    if (!existsSync(file)) continue;
-    const last = readFileSync(file, "latin1").trimEnd().split("\n").at(-1) ?? "";
-    if (!last.startsWith(`${from} ${to} `)) appendFileSync(file, Buffer.from(line, "utf8"));
+    const last = programText(file)?.trimEnd().split("\n").at(-1);
+    // Where there is no plain file nobody keeps a log.
+    if (last?.startsWith(`${from} ${to} `) === false)
+      appendToPlain(file, Buffer.from(line, "utf8"));
   }
 }

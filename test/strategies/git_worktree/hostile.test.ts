@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { OperationTimeoutError, SandboxCommitError } from "../../../src/index.ts";
+import { OperationTimeoutError, SandboxCommitError, SandboxError } from "../../../src/index.ts";
 import { expectOracleEqual } from "../../support/oracle.ts";
 import { shell } from "../shell.ts";
 import { filesOf, git, makeCheckout, openGit } from "./checkout.ts";
@@ -183,4 +184,85 @@ test("a link or pipe in place of a file of the worktree's git directory is neith
      mkdir "$g/rebase-merge" "$g/sequencer"; mkfifo "$g/MERGE_HEAD" "$g/rebase-merge/orig-head" "$g/sequencer/todo"`,
   );
   expect((await sandbox.diff()).isEmpty).toBe(true);
+  shell(inside, `g=$(git rev-parse --git-dir); rm "$g/index"; mkfifo "$g/index"`);
+  await expect(sandbox.diff()).rejects.toBeInstanceOf(SandboxError);
+});
+
+test("the index of another repository is not written through a link (R239)", async () => {
+  const checkout = makeCheckout();
+  shell(
+    checkout.folder,
+    "git init -q other; cd other; echo s > s; git add s; git -c user.name=t -c user.email=t@t.invalid commit -qm s; echo t >> s; git add s",
+  );
+  const status = (): string => git(join(checkout.folder, "other"), "status", "--porcelain");
+  const before = status();
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  await sandbox.write("a.txt", "edited\n");
+  await sandbox.write("b.txt", "edited\n");
+  shell(
+    await sandbox.getPath(),
+    `g=$(git rev-parse --git-dir); ln -sf ${checkout.folder}/other/.git/index "$g/index"`,
+  );
+  await sandbox.drop(["a.txt"]).catch(() => undefined);
+  expect(status()).toBe(before);
+});
+
+test("an index that git has not written puts nothing into the git directory of another repository (R239)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "echo nested >> .git/info/exclude; git init -q nested");
+  await using bench = await openGit(checkout);
+  const { sandbox } = bench;
+  const inside = await sandbox.getPath();
+  shell(
+    inside,
+    `mkdir -p nested/xgit/hooks; echo 'touch marker' > nested/xgit/hooks/pre-push; chmod 755 nested/xgit/hooks/pre-push
+     git add -f nested/xgit/hooks/pre-push; git update-index --assume-unchanged nested/xgit/hooks/pre-push; rm -r nested`,
+  );
+  const index = shell(inside, "git rev-parse --git-path index").trim();
+  const content = readFileSync(index);
+  const at = content.indexOf("nested/xgit/");
+  content.write("nested/.git/", at);
+  // Git takes an index without extensions, and trusts its sum.
+  const entries = content.subarray(0, content.length - 20);
+  const cut = entries.indexOf("TREE");
+  const body = cut < 0 ? entries : entries.subarray(0, cut);
+  writeFileSync(index, Buffer.concat([body, createHash("sha1").update(body).digest()]));
+  const refused = { code: "SANDBOX_COMMIT", data: { reason: "name" } };
+  await expect(sandbox.diff()).rejects.toMatchObject(refused);
+  await expect(sandbox.commit()).rejects.toMatchObject(refused);
+  expect(readdirSync(join(root, "nested/.git/hooks"))).not.toContain("pre-push");
+});
+
+test("a pipe or link in place of a log is neither waited for nor written through (R239)", async () => {
+  const checkout = makeCheckout();
+  const { root, folder } = checkout;
+  const victim = join(folder, "victim");
+  writeFileSync(victim, "precious\n");
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  const branch = git(root, "symbolic-ref", "HEAD");
+  shell(
+    root,
+    `rm .git/logs/HEAD .git/logs/${branch}; mkfifo .git/logs/HEAD; ln -s ${victim} .git/logs/${branch}`,
+  );
+  await bench.sandbox.commit({ message: "mine" });
+  expect(git(root, "log", "-1", "--format=%s")).toBe("mine");
+  expect(readFileSync(victim, "utf8")).toBe("precious\n");
+});
+
+test("a branch of ours that a program lets name another one moves alone (R239)", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  shell(root, "git branch release; git commit -q --allow-empty -m later");
+  const release = git(root, "rev-parse", "release");
+  await using bench = await openGit(checkout);
+  const inside = await bench.sandbox.getPath();
+  shell(inside, `git symbolic-ref "$(git symbolic-ref HEAD)" refs/heads/release`);
+  await bench.sandbox.rollback();
+  expect(git(root, "rev-parse", "release")).toBe(release);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit({ message: "mine" });
+  expect(git(root, "rev-parse", "release")).toBe(release);
 });

@@ -283,3 +283,19 @@ test("a repository in a folder with a line break, or bytes that are no UTF-8, is
     await expect(attempt).rejects.toMatchObject({ data: { stage: "oddName", residue: [] } });
   }
 });
+
+test("a packed branch moves although git left empty folders of longer names where it would be", async () => {
+  const checkout = makeCheckout();
+  const { root } = checkout;
+  const branch = git(root, "symbolic-ref", "--short", "HEAD");
+  shell(
+    root,
+    `git pack-refs --all; git branch ${branch}/x/y 2> /dev/null || ls .git/refs/heads/${branch}/x`,
+  );
+  await using bench = await openGit(checkout);
+  await bench.sandbox.write("a.txt", "edited\n");
+  await bench.sandbox.commit({ message: "mine" });
+  expect(git(root, "log", "-1", "--format=%s", branch)).toBe("mine");
+  await bench.sandbox.undoCommit();
+  expect(git(root, "status", "--porcelain")).toBe("");
+});
