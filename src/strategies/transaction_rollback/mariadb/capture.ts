@@ -3,7 +3,7 @@ import type { LoggedStatement, RowEffect } from "../log-entry.ts";
 import type { Statement } from "../sql/split-statements.ts";
 import { ADVICE_HELD } from "../sql/server-errors.ts";
 import { failedBy, refused } from "../sql/statement-errors.ts";
-import { changedRows, countOf, leastCount } from "./changed-rows.ts";
+import { changedRows, changesKey, countOf, leastCount } from "./changed-rows.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Reach, reachOf } from "./reach.ts";
 import { type Row, effectOf, readKeys, readRows, readUnique } from "./rows.ts";
@@ -56,9 +56,8 @@ export class Capture {
     }
     const effects = await this.#byTables(statement, reach);
     const changes = (await changedRows(this.#session)) - before;
-    // A row may have been changed more than once, but never less than once.
-    if (changes < leastCount(reach.tables, effects) || (changes > 0 && effects.length === 0))
-      throw refused(statement, "notCaptured", "not all the rows that it changes could be found");
+    const why = missing(reach, effects, changes);
+    if (why !== null) throw refused(statement, "notCaptured", why);
     return { text, kind: "rows", effects };
   }
 
@@ -160,6 +159,17 @@ export class Capture {
       throw failed(statement, cause);
     }
   }
+}
+
+/** Why effects are not all that a statement did, by the server's count of changes; null when they are. */
+function missing(reach: Reach, effects: readonly RowEffect[], changes: number): string | null {
+  const least = leastCount(reach.tables, effects);
+  // A row may have been changed more than once, but never less than once.
+  if (changes === least) return null;
+  const isMore = changes > least && effects.length > 0;
+  if (isMore && reach.unseen !== null) return reach.unseen;
+  if (isMore && (!reach.isOnce || effects.some(changesKey))) return null;
+  return "not all the rows that it changes could be found";
 }
 
 /** What the server says against a statement. */

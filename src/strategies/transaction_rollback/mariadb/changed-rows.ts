@@ -44,7 +44,8 @@ function isInsert({ before }: RowEffect): boolean {
   return before === null;
 }
 
-function changesKey({ keyBefore, keyAfter }: RowEffect): boolean {
+/** Whether a row got another key, which is two changes for the server. */
+export function changesKey({ keyBefore, keyAfter }: RowEffect): boolean {
   return keyBefore !== null && keyAfter !== null && keyText(keyBefore) !== keyText(keyAfter);
 }
 

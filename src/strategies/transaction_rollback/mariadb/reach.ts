@@ -5,6 +5,7 @@ import { changedTable } from "../sql/checked-rows.ts";
 import { refused } from "../sql/statement-errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { type StatementShape, type Word, wordsOf } from "./statement-shape.ts";
+import { tableReferences } from "./table-references.ts";
 import type { Table } from "./tables.ts";
 
 /** Which tables a statement can change. */
@@ -14,13 +15,14 @@ export interface Reach {
   /** The table of a statement whose rows can be found by what it says; null for every other one. */
   readonly single: Table | null;
   readonly hasTriggers: boolean;
+  /** Whether no row can be changed more than once, unless its key changes. */
+  readonly isOnce: boolean;
+  /** Why it may change what nobody can look at; null when it cannot. */
+  readonly unseen: string | null;
 }
 
 /** Whether a statement changes a table itself, through a foreign key, or in the body of a trigger or function. */
 type How = "itself" | "cascade" | "body";
-
-/** After these stands the name of a table. */
-const TABLE_FOLLOWS = /^(INTO|UPDATE|FROM|JOIN|INSERT|REPLACE|IGNORE|LOW_PRIORITY|TABLE)$/i;
 
 /**
  * The tables that a statement can change. The server allows no statement that is put together at run time in functions and
@@ -44,7 +46,14 @@ export async function reachOf(
   const isPlain = shape !== null && target?.table === shape.table && !search.hasBodies;
   const isFound = isPlain && target.key.length > 0 && !target.key.some(({ isZoned }) => isZoned);
   const hasTriggers = tables.some(({ triggers }) => triggers.length > 0);
-  return { tables, single: isFound ? target : null, hasTriggers };
+  const isOnce = !/^(upsert|replace)$/.test(shape?.verb ?? "") && search.isOnceIn(words);
+  return {
+    tables,
+    single: isFound ? target : null,
+    hasTriggers,
+    isOnce,
+    unseen: search.unseen,
+  };
 }
 
 /** The tables that changes of others can set off changes in: through triggers, which they may have, and foreign keys. */
@@ -65,6 +74,9 @@ export async function tablesBehind(
 
 class Search {
   hasBodies = false;
+  /** Why there may be more than was found. */
+  unseen: string | null = null;
+  #hasCascades = false;
   readonly #catalog: Catalog;
   readonly #refused: (why: string) => Error;
   readonly #tables = new Map<string, Table>();
@@ -84,6 +96,17 @@ class Search {
     return [...this.#tables.values()];
   }
 
+  /** Whether a statement that changes rows changes each of them once; it may find one by two names of its table. */
+  isOnceIn(words: readonly Word[]): boolean {
+    const names = tableReferences(words)
+      .map(({ table }) => table)
+      .filter((name) => this.#catalog.relations.has(name));
+    const isPlain = names.every((name) => this.#catalog.relations.get(name) === null);
+    const hasKeys = this.tables.every(({ key }) => key.length > 0);
+    const isAlone = new Set(names).size === names.length;
+    return isPlain && hasKeys && isAlone && !this.hasBodies && !this.#hasCascades;
+  }
+
   /** Refuses what is in another database. */
   requireOwn(schema: string | null): void {
     if (schema === null || schema === this.#catalog.database) return;
@@ -96,6 +119,7 @@ class Search {
       const view = kind === "literal" ? null : (this.#catalog.relations.get(text) ?? null);
       if (view !== null && !this.#viewed.has(`${text} ${this.#owner}`)) {
         this.#viewed.add(`${text} ${this.#owner}`);
+        if (view === "") this.unseen ??= `what the view ${text} shows cannot be seen`;
         this.addCalls(wordsOf(view));
       }
       if (words[at + 1]?.text !== "(" || kind === "literal") continue;
@@ -106,12 +130,8 @@ class Search {
 
   /** Adds every table and view that is named. */
   async addNamed(words: readonly Word[], how: How): Promise<void> {
-    for (const [at, { text, kind }] of words.entries()) {
-      const before = words[at - 1];
-      if (before?.kind === "word" && TABLE_FOLLOWS.test(before.text) && words[at + 1]?.text === ".")
-        this.requireOwn(text);
-      if (kind !== "literal") await this.addRelation(text, how);
-    }
+    for (const { schema } of tableReferences(words)) this.requireOwn(schema);
+    for (const { text, kind } of words) if (kind !== "literal") await this.addRelation(text, how);
   }
 
   /** Adds a table, or the tables of a view; other names are nothing. */
@@ -161,6 +181,7 @@ class Search {
     if (referrers.length !== (await this.#catalog.countReferrers(table)))
       throw this.#refused(`tables that the user may not see refer to ${name}`);
     for (const referrer of referrers.filter(({ isCascading }) => isCascading)) {
+      this.#hasCascades = true;
       const child = await this.#catalog.table(referrer);
       // The server runs no triggers for these.
       if (child !== null) await this.#addTable(child, "cascade");
