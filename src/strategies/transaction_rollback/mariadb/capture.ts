@@ -6,6 +6,7 @@ import { failedBy, refused } from "../sql/statement-errors.ts";
 import { changedRows, changesKey, countOf, leastCount } from "./changed-rows.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Reach, reachOf } from "./reach.ts";
+import { changesBeyond, isDeletedFirst } from "./replaced-rows.ts";
 import { type Row, effectOf, readKeys, readRows, readUnique } from "./rows.ts";
 import { TouchedRows } from "./touched-rows.ts";
 import { type RawRows, type Session, isHeld, isLost, quoted, sqlStateOf } from "./session.ts";
@@ -15,6 +16,13 @@ import { wholeChanges } from "./whole-changes.ts";
 
 /** A table that has to be looked at as a whole may have so many rows. */
 export const MOST_ROWS = 10_000;
+
+/** What a statement did to rows that are known by key. */
+interface KeyedEffects {
+  readonly effects: readonly RowEffect[];
+  /** So many changes of rows more the server may have made for them. */
+  readonly beyond: number;
+}
 
 /**
  * Runs statements and records what each does to every row, cascades included. Rows are looked at before and after; that
@@ -46,9 +54,9 @@ export class Capture {
     this.#changes = null;
     await this.#session.execute("SAVEPOINT cofferdam_statement");
     if (reach.single !== null && shape !== null) {
-      const effects = await this.#byKeys(statement, shape, reach.single);
+      const { effects, beyond } = await this.#byKeys(statement, shape, reach.single);
       const after = await changedRows(this.#session);
-      if (after - before === countOf(effects)) {
+      if (await this.#isAll(reach.single, after - before - countOf(effects), beyond)) {
         this.#changes = after;
         return { text, kind: "rows", effects };
       }
@@ -62,17 +70,13 @@ export class Capture {
   }
 
   /** The fast way: the rows that the statement itself points at, and those that refer to them. */
-  async #byKeys(
-    statement: Statement,
-    shape: StatementShape,
-    table: Table,
-  ): Promise<readonly RowEffect[]> {
+  async #byKeys(statement: Statement, shape: StatementShape, table: Table): Promise<KeyedEffects> {
     const touched = new TouchedRows(this.#session, this.#catalog);
     if (shape.verb === "update" || shape.verb === "delete") {
       await touched.add(table, await this.#rowsFound(statement, shape, table));
       await this.#execute(statement, shape.text);
       await this.#session.be("own");
-      return touched.changes();
+      return { effects: await touched.changes(), beyond: 0 };
     }
     if (shape.verb !== "insert") {
       // Which rows stand in the way is known when it has been run once.
@@ -81,12 +85,22 @@ export class Capture {
       await touched.add(table, await readUnique(this.#session, table, written));
     }
     const written = await this.#rowsWritten(statement, shape, table);
-    const fresh = written.filter((row) => !touched.has(table, row));
-    return [
+    const fresh = written.filter((row) => touched.imageOf(table, row) === null);
+    const effects = [
       ...(await touched.changes()),
       // A row that was there after all cannot be inserted again, which is tried before the script is kept.
       ...fresh.map((row) => effectOf(table, null, row)),
     ];
+    return {
+      effects,
+      beyond: shape.verb === "replace" ? changesBeyond(table, touched, written) : 0,
+    };
+  }
+
+  /** Whether effects are all, by the server's changes that are left when they are taken off. */
+  async #isAll(table: Table, left: number, beyond: number): Promise<boolean> {
+    if (left === 0) return true;
+    return left === beyond && (await isDeletedFirst(this.#session, this.#catalog, table));
   }
 
   /** The rows that an UPDATE or DELETE is going to find. */

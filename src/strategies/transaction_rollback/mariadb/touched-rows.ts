@@ -27,9 +27,9 @@ export class TouchedRows {
     for (const referrer of referrers) await this.#follow(referrer, fresh);
   }
 
-  /** Whether a row was added. */
-  has({ name }: Table, { key }: Row): boolean {
-    return this.#rows.get(name)?.has(JSON.stringify(key)) ?? false;
+  /** What the row that was added with the key of another one looked like; null when there is none. */
+  imageOf({ name }: Table, { key }: Row): string | null {
+    return this.#rows.get(name)?.get(JSON.stringify(key))?.image ?? null;
   }
 
   /** What became of the rows; those that refer to others come first. */
