@@ -95,12 +95,16 @@ function referenceAt(words: readonly Word[], at: number): TableReference {
 
 function keywordAt(words: readonly Word[], at: number): string {
   const word = words[at];
-  return word?.kind === "word" && !isAfterDot(words, at) ? word.text.toUpperCase() : "";
+  if (word?.kind !== "word" || isAfterDot(words, at)) return "";
+  // The server ends a number with a dot where the digits end.
+  const isFraction = words[at - 1]?.text === ".";
+  return word.text.replace(isFraction ? /^\d+(e\d+)?/i : "", "").toUpperCase();
 }
 
-/** What follows a dot is a name, whatever it is; unless the dot ends a number. */
+/** What follows a dot is a name, whatever it is; unless the dot is that of a number. */
 function isAfterDot(words: readonly Word[], at: number): boolean {
   if (words[at - 1]?.text !== ".") return false;
   const before = words[at - 2];
-  return before?.kind !== "word" || !/^(\d+|\d+e\d+|0x[\da-f]+|0b[01]+)$/i.test(before.text);
+  if (before === undefined || before.kind === "sign") return false;
+  return before.kind !== "word" || !/^(\d+|\d+e\d+|0x[\da-f]+|0b[01]+)$/i.test(before.text);
 }

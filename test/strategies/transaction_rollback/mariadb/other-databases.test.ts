@@ -35,6 +35,8 @@ describe("tables in another database of a MariaDB", () => {
     "UPDATE orders o JOIN orders p ON o.id = p.id AND p.sku IN (7, 8), OTHER.stock s SET o.state = 'paid', s.n = 0 WHERE o.sku = s.sku",
     "UPDATE orders o USE INDEX FOR ORDER BY (PRIMARY), OTHER.stock s SET o.state = 'paid', s.n = 0 WHERE o.sku = s.sku",
     "UPDATE orders o JOIN (SELECT 7 AS sku LIMIT 1) l ON o.sku = l.sku AND 1 = 1.JOIN OTHER.stock s ON s.sku = l.sku SET o.state = 'paid', s.n = 0",
+    "UPDATE orders o JOIN (SELECT 7 AS sku LIMIT 1) l ON o.sku = l.sku AND 1 < 1.5JOIN OTHER.stock s ON s.sku = l.sku SET o.state = 'paid', s.n = 0",
+    "UPDATE orders o JOIN (SELECT 7 AS sku LIMIT 1) l ON o.sku = l.sku AND 0 < .5JOIN OTHER.stock s ON s.sku = l.sku SET o.state = 'paid', s.n = 0",
     "UPDATE { OJ OTHER.stock s LEFT OUTER JOIN orders o ON o.sku = s.sku } SET o.state = 'paid', s.n = 0",
     "DELETE o, s FROM orders o, OTHER.stock s WHERE o.sku = s.sku",
     "DELETE FROM o, s USING orders o, OTHER.stock s WHERE o.sku = s.sku",
