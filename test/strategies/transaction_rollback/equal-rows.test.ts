@@ -27,6 +27,11 @@ const SCRIPTS = [
   ["there once more", "INSERT INTO notes VALUES (2, 'y')", { "2|y": 1 }],
 ] as const;
 
+const OFFERS = `CREATE TABLE suppliers (id int PRIMARY KEY);
+  CREATE TABLE offers (supplier int, price int,
+    FOREIGN KEY (supplier) REFERENCES suppliers (id) ON DELETE CASCADE ON UPDATE CASCADE);
+  INSERT INTO suppliers VALUES (1); INSERT INTO offers VALUES (1, 10)`;
+
 describe.each(SERVERS)("rows of a table without a key on $name", (kind) => {
   const on = runServer(kind);
 
@@ -48,6 +53,53 @@ describe.each(SERVERS)("rows of a table without a key on $name", (kind) => {
       fewer,
     ]);
     expect([added.length, deleted.length, changed]).toEqual([more, fewer, []]);
+  });
+
+  it.each([
+    ["changed", "UPDATE offers SET price = 99"],
+    ["replaced", "DELETE FROM offers; INSERT INTO offers VALUES (1, 99)"],
+  ])(
+    "that somebody else %s are conflicts, also where a cascade takes the new ones along (R90, R96)",
+    async (_how, foreign) => {
+      const ground = makeGround(on.server, OFFERS);
+      await using cofferdam = await ground.open();
+      const removing = cofferdam.sandbox(await cofferdam.create("removing", SHOP));
+      await removing.write("w", "DELETE FROM offers; DELETE FROM suppliers WHERE id = 1");
+      const rows = (): string[] => ground.sql("SELECT * FROM suppliers; SELECT * FROM offers");
+      ground.sql(foreign);
+      await expect(removing.commit()).rejects.toMatchObject({
+        code: "SANDBOX_CONFLICT",
+        data: { conflicts: [expect.objectContaining({ reason: "missing" })] },
+      });
+      expect(rows()).toEqual(["1", "1|99"]);
+      const adding = cofferdam.sandbox(await cofferdam.create("adding", SHOP));
+      ground.sql("DELETE FROM offers; DELETE FROM suppliers");
+      await adding.write(
+        "w",
+        "INSERT INTO suppliers VALUES (1); INSERT INTO offers VALUES (1, 10)",
+      );
+      await adding.commit();
+      ground.sql(foreign);
+      await expect(adding.undoCommit()).rejects.toMatchObject({ data: { reason: "foreignEdits" } });
+      expect(rows()).toEqual(["1", "1|99"]);
+    },
+  );
+
+  it("are committed and taken back where a cascade moves them (R96)", async () => {
+    const ground = makeGround(on.server, `${OFFERS}; INSERT INTO offers VALUES (1, 10), (1, 20)`);
+    const rows = (): string[] =>
+      ground.sql("SELECT * FROM suppliers; SELECT * FROM offers ORDER BY price");
+    const before = rows();
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write(
+      "w",
+      "UPDATE suppliers SET id = 2; UPDATE offers SET price = 30 WHERE price = 20",
+    );
+    await sandbox.commit();
+    expect(rows()).toEqual(["2", "2|10", "2|10", "2|30"]);
+    await sandbox.undoCommit();
+    expect(rows()).toEqual(before);
   });
 
   it("are reviewed with their number", async () => {

@@ -1,7 +1,16 @@
 import { addToList } from "../../../model/add-to-list.ts";
 import type { RowEffect } from "../log-entry.ts";
 import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
-import { type Values, chunksOf, isOneOf, keyOfImage, readKeys, valueOf, valuesOf } from "./rows.ts";
+import {
+  type Values,
+  chunksOf,
+  isOneOf,
+  keyOfImage,
+  readKeys,
+  readRows,
+  valueOf,
+  valuesOf,
+} from "./rows.ts";
 import { type Session, errorNumberOf, quoted } from "./session.ts";
 import { type Column, type Table, findTable } from "./tables.ts";
 
@@ -24,9 +33,24 @@ export function rowsOf(session: Session): RowStore<Table> {
       const present = await presentRows(session, table, images);
       return new Set([...present].flatMap(([at, { image }]) => (image === images[at] ? [at] : [])));
     },
+    lockCopies: (table, images) => lockCopies(session, table, images),
     presentRows: (table, images) => presentRows(session, table, images),
     tryRun: (run) => tryRun(session, run),
   };
+}
+
+async function lockCopies(
+  session: Session,
+  table: Table,
+  images: readonly string[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const chunk of chunksOf(images, ({ length }) => 2 * length)) {
+    const each = chunk.map((image) => `(${isRow(table, valuesOf(image))})`);
+    const rows = await readRows(session, table, `WHERE ${each.join(" OR ")}`);
+    found.push(...rows.map(({ image }) => image));
+  }
+  return found;
 }
 
 async function presentRows(
@@ -100,12 +124,16 @@ function* updates(table: Table, effects: readonly RowEffect[]): Generator<string
 /** A row that has no key: any one row of the same content will do. */
 function onEqualRow(table: Table, { before, after }: RowEffect): string {
   const was = valuesOf(before ?? "{}");
-  const isRow = table.columns
+  const where = isRow(table, was);
+  if (after === null) return `DELETE FROM ${table.name} WHERE ${where} LIMIT 1`;
+  return `UPDATE ${table.name} SET ${assignments(table, was, valuesOf(after))} WHERE ${where} LIMIT 1`;
+}
+
+function isRow(table: Table, values: Values): string {
+  return table.columns
     .filter(({ isGenerated }) => !isGenerated)
-    .map((column) => isExactly(table, column, was[column.name] ?? null))
+    .map((column) => isExactly(table, column, values[column.name] ?? null))
     .join(" AND ");
-  if (after === null) return `DELETE FROM ${table.name} WHERE ${isRow} LIMIT 1`;
-  return `UPDATE ${table.name} SET ${assignments(table, was, valuesOf(after))} WHERE ${isRow} LIMIT 1`;
 }
 
 /** Texts that a collation takes for equal are not. */

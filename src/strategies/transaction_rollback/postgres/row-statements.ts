@@ -16,6 +16,7 @@ export function rowsOf(session: Session): RowStore<Table> {
   return {
     find: (effect) => findTable(session, effect),
     lockEqual: (table, images) => lockEqual(session, table, images),
+    lockCopies: (table, images) => lockCopies(session, table, images),
     presentRows: (table, images) => presentRows(session, table, images),
     tryRun: (run) => tryRun(session, run),
   };
@@ -108,6 +109,19 @@ async function lockEqual(
     [images],
   );
   return new Set(rows.map(({ n }) => Number(n) - 1));
+}
+
+async function lockCopies(
+  session: Session,
+  { name }: Table,
+  images: readonly string[],
+): Promise<readonly string[]> {
+  const equal = `${ROW}::text = ANY ($1::text[])`;
+  const rows = await session.run(
+    `SELECT ${ROW}::text AS image FROM ONLY ${name} ${ROW} WHERE ${equal} FOR UPDATE`,
+    [images],
+  );
+  return rows.map(({ image }) => image ?? "");
 }
 
 /**

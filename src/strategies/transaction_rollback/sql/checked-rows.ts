@@ -1,3 +1,4 @@
+import { addToList } from "../../../model/add-to-list.ts";
 import { DriftError, type RowConflict } from "../engine.ts";
 import type { RowEffect } from "../log-entry.ts";
 import { rowPath, tablePath } from "../row-changes.ts";
@@ -44,7 +45,41 @@ export async function requireBefore<T extends KeyedTable>(
       conflicts.push(conflictOf(effect, theirs === null ? "missing" : "changed", theirs));
     }
   }
+  for (const [path, table] of tables) {
+    if (table.key.length > 0) continue;
+    const own = effects.filter((effect) => tablePath(effect) === path);
+    conflicts.push(...(await missingCopies(store, table, own)));
+  }
   if (conflicts.length > 0) throw new DriftError("Rows were changed by somebody else", conflicts);
+}
+
+/** Rows without a key are there as often as they have to be, or else conflicts: a cascade could hide that one is not. */
+async function missingCopies<T extends KeyedTable>(
+  store: RowStore<T>,
+  table: T,
+  own: readonly RowEffect[],
+): Promise<readonly RowConflict[]> {
+  const needed = firstCopies(own);
+  if (needed.size === 0) return [];
+  const present = new Map<string, number>();
+  for (const image of await store.lockCopies(table, [...needed.keys()]))
+    present.set(image, (present.get(image) ?? 0) + 1);
+  return [...needed].flatMap(([image, users]) =>
+    users.slice(present.get(image) ?? 0).map((effect) => conflictOf(effect, "missing", null)),
+  );
+}
+
+/** The effects that need a row which was there before all of them, by its image. */
+function firstCopies(effects: readonly RowEffect[]): ReadonlyMap<string, readonly RowEffect[]> {
+  const [needed, made] = [new Map<string, RowEffect[]>(), new Map<string, number>()];
+  for (const effect of effects) {
+    const { before, after } = effect;
+    const left = before === null ? 0 : (made.get(before) ?? 0);
+    if (before !== null && left > 0) made.set(before, left - 1);
+    else if (before !== null) addToList(needed, before, effect);
+    if (after !== null) made.set(after, (made.get(after) ?? 0) + 1);
+  }
+  return needed;
 }
 
 /**

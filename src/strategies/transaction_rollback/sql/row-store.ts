@@ -27,6 +27,8 @@ export interface RowStore<T extends KeyedTable> {
   find(effect: Pick<RowEffect, "schema" | "table">): Promise<T | null>;
   /** Locks the rows of images and gives the numbers, from 0, of those that are exactly so. */
   lockEqual(table: T, images: readonly string[]): Promise<ReadonlySet<number>>;
+  /** Locks every row of a table without a key that is exactly as one of the images, and gives what they are. */
+  lockCopies(table: T, images: readonly string[]): Promise<readonly string[]>;
   /** The present rows with the keys of images, by number from 0. */
   presentRows(table: T, images: readonly string[]): Promise<ReadonlyMap<number, PresentRow>>;
   /** Applies effects, all or none. Gives null, or what the next rows may still put right. */
