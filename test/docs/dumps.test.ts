@@ -13,7 +13,7 @@ const SETUP = `CREATE TABLE kinds (id int PRIMARY KEY, name varchar(20));
 const MORE = {
   mariadb: `CREATE TABLE files (id int PRIMARY KEY, content blob, at timestamp);
     INSERT INTO files VALUES (1, x'89504e47ff00', '2024-03-10 00:30:00')`,
-  postgres: `CREATE TABLE files (id int PRIMARY KEY, content bytea, at timestamptz);
+  postgres: `CREATE TABLE files (id serial PRIMARY KEY, content bytea, at timestamptz);
     INSERT INTO files VALUES (1, '\\x89504e47ff00', '2024-03-10 00:30:00')`,
 };
 const ROWS = `INSERT INTO kinds VALUES (1, 'it''s'), (2, 'b;c');
@@ -62,6 +62,12 @@ describe.each([
       encoding: "utf8",
     });
     expect(loaded).toMatchObject({ status: 0 });
+    const restart = "ALTER SEQUENCE files_id_seq RESTART WITH 2";
+    if (scheme === "postgres")
+      coffer(home, ["sql", "try", "shop", `${restart}; INSERT INTO files (at) VALUES (NULL)`]);
+    server.sql(from, "INSERT INTO files (id) VALUES (2)");
+    if (scheme === "mariadb")
+      coffer(home, ["sql", "try", "shop", "INSERT INTO files (id) VALUES (2)"]);
     expect(coffer(home, ["commit", "try"]).code).toBe(0);
     for (const table of ["kinds", "items", "files"]) {
       const query = `SELECT * FROM ${table} ORDER BY id`;
