@@ -1,6 +1,6 @@
 import type { RowEffect } from "../log-entry.ts";
 import { type Session, literal } from "./session.ts";
-import { type Referrer, type Table, findTable, referrersOf } from "./tables.ts";
+import { type Referrer, type Table, bodyIn, findTable, referrersOf } from "./tables.ts";
 
 type TableName = Pick<RowEffect, "schema" | "table">;
 
@@ -41,7 +41,7 @@ export class Catalog {
       `SELECT TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ${own}`,
     );
     const routines = await session.run(
-      `SELECT ROUTINE_NAME, ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ${own}`,
+      `SELECT ROUTINE_NAME, ${bodyIn("ROUTINE_DEFINITION")} AS ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ${own}`,
     );
     return new Catalog(
       session,

@@ -88,7 +88,7 @@ export async function findTable(
   );
   const triggers = await rowsNamed(
     session,
-    `SELECT EVENT_OBJECT_TABLE AS TABLE_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS
+    `SELECT EVENT_OBJECT_TABLE AS TABLE_NAME, ${bodyIn("ACTION_STATEMENT")} AS ACTION_STATEMENT FROM information_schema.TRIGGERS
       WHERE EVENT_OBJECT_SCHEMA = ${literal(schema)} AND EVENT_OBJECT_TABLE = ${literal(table)}`,
     table,
   );
@@ -147,6 +147,11 @@ export async function referrersOf(
 }
 
 /** The catalogue compares names without regard to their case; tables may differ in nothing else. */
+/** A body as we read it: one that was written with double quotes around names has the others instead. */
+export function bodyIn(column: string): string {
+  return `IF(SQL_MODE LIKE '%ANSI_QUOTES%', REPLACE(${column}, '"', '\`'), ${column})`;
+}
+
 async function rowsNamed(
   session: Session,
   query: string,

@@ -115,6 +115,31 @@ describe("triggers of MariaDB", () => {
     expect(ground.sql(everyRow)).toEqual(["one", "one", "new", "new"]);
   });
 
+  it.each([
+    `CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW INSERT INTO "audit" VALUES (NEW.id, 'a "b')`,
+    `CREATE FUNCTION note(id int) RETURNS int BEGIN INSERT INTO "audit" VALUES (id, 'a "b'); RETURN id; END//
+     CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW SET @done = note(NEW.id)`,
+  ])("are read also where double quotes stand around names: %s", async (made) => {
+    const ground = makeGround(
+      on.server,
+      `CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit (id int PRIMARY KEY, what varchar(9));
+       SET sql_mode = 'ANSI_QUOTES';
+DELIMITER //
+${made}//`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("w", "INSERT INTO t VALUES (1)");
+    expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual([
+      `${ground.schema}.audit/1`,
+      `${ground.schema}.t/1`,
+    ]);
+    await sandbox.commit();
+    expect(ground.sql("SELECT * FROM audit")).toEqual(['1|a "b']);
+    await sandbox.undoCommit();
+    expect(ground.sql("SELECT * FROM audit")).toEqual([]);
+  });
+
   it("count in functions that a statement calls", async () => {
     const ground = makeGround(on.server, SCHEMA);
     await using cofferdam = await ground.open();
