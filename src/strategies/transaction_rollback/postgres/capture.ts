@@ -10,7 +10,7 @@ import { endOfScript } from "./deferred.ts";
 import { rememberTables, tablesWithRows } from "./dropped-tables.ts";
 import { heldTable } from "./held-table.ts";
 import { type Session, type TextRow, isLost, sqlStateOf, toldBesides } from "./session.ts";
-import { type Touched, tableOf, touchedSince, touchedTables } from "./tables.ts";
+import { type Touched, findTable, tableOf, touchedSince, touchedTables } from "./tables.ts";
 import { patternOf, targetTables } from "./target-tables.ts";
 import { WatchedTables } from "./watched-tables.ts";
 
@@ -23,14 +23,19 @@ const NONE: ReadonlySet<string> = new Set();
 const MOST_TAKEN = 1000;
 const TAKEN = `SELECT * FROM pg_temp.cofferdam_effects WHERE n > $1 ORDER BY n LIMIT ${MOST_TAKEN}`;
 
+/** A table made by the log has another oid in each transaction. */
+type TableName = Pick<RowEffect, "schema" | "table">;
+
 /** A table that can only be watched from the beginning, because checks of its rows wait for the end. */
 export class UnwatchedError extends Error {
   override readonly name = "UnwatchedError";
-  readonly oid: string;
+  override readonly cause: DatabaseError;
+  readonly table: TableName;
 
-  constructor(oid: string, cause: DatabaseError) {
-    super(cause.message, { cause });
-    this.oid = oid;
+  constructor(table: TableName, cause: DatabaseError) {
+    super(cause.message);
+    this.cause = cause;
+    this.table = table;
   }
 }
 
@@ -69,18 +74,26 @@ export class Capture {
     await this.#watched.prepare();
   }
 
-  /** Watches tables that are there before any row has changed. */
-  async watchFirst(oids: Iterable<string>): Promise<void> {
-    for (const oid of oids) {
-      const table = await tableOf(this.#session, oid);
-      if (table !== null) await this.#watched.add(oid, table);
+  /** Watches those of the tables that are there already, before any of their rows has changed. */
+  async watchFirst(tables: Iterable<TableName>): Promise<void> {
+    for (const named of tables) {
+      const table = await findTable(this.#session, named);
+      if (table === null || this.#watched.oids.has(table.oid)) continue;
+      try {
+        await this.#watched.add(table);
+      } catch (cause) {
+        if (sqlStateOf(cause) !== OBJECT_IN_USE) throw cause;
+        const why = `The rows of ${table.name} cannot be watched: checks of them still wait`;
+        throw notCaptured(why, cause, "First write the rows to which its keys refer.");
+      }
     }
   }
 
-  /** Goes on watching after somebody else's change of the schema. */
-  async keepOn(): Promise<void> {
+  /** Goes on watching after somebody else's change of the schema, which may have made some of the `first` tables. */
+  async keepOn(first: Iterable<TableName>): Promise<void> {
     const blind = await this.#watched.keepOn();
     if (blind !== null) throw notCaptured(`The rows of ${blind} cannot be watched any more`);
+    await this.watchFirst(first);
   }
 
   /** Forgets what was recorded so far. */
@@ -102,9 +115,7 @@ export class Capture {
    * Lets happen what waits for the end of a transaction and cannot wait for a later script, after the tables of
    * everything that is in the sandbox. Null when it did nothing.
    */
-  async end(
-    tables: readonly Pick<RowEffect, "schema" | "table">[],
-  ): Promise<LoggedStatement | null> {
+  async end(tables: readonly TableName[]): Promise<LoggedStatement | null> {
     const text = await endOfScript(this.#session, tables);
     if (text === null) return null;
     const logged = await this.#record({ text, bare: "", position: 0, line: 0 }, "rows");
@@ -179,7 +190,7 @@ export class Capture {
       throw refused(statement, "notCaptured", why);
     }
     try {
-      await this.#watched.add(oid, table);
+      await this.#watched.add(table);
     } catch (cause) {
       const held = heldTable(table, cause);
       if (held !== null) throw held;
@@ -189,7 +200,7 @@ export class Capture {
         cause,
         `the rows of ${table.name} cannot be watched${owned}: `,
       );
-      throw sqlStateOf(cause) === OBJECT_IN_USE ? new UnwatchedError(oid, error) : error;
+      throw sqlStateOf(cause) === OBJECT_IN_USE ? new UnwatchedError(table, error) : error;
     }
   }
 
@@ -250,7 +261,7 @@ function effectOf(row: TextRow): CapturedEffect {
 }
 
 const FILLS = "it fills tables: make the table first, then INSERT into it";
-const changesAlong = (table: Pick<RowEffect, "schema" | "table">): string =>
+const changesAlong = (table: TableName): string =>
   `rows of ${tablePath(table)} change along with it, by an event trigger or a function`;
 const CHANGES_SCHEMA = "it changes the schema from inside: write these statements by themselves";
 

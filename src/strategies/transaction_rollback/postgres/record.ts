@@ -13,8 +13,8 @@ import { type Table, findTable, tableOf } from "./tables.ts";
 
 /** What one try has learned from those before. */
 interface Lessons {
-  /** Tables that have to be watched before the log is brought in. */
-  readonly first: ReadonlySet<string>;
+  /** Tables that have to be watched before the log puts rows in, by their paths. */
+  readonly first: ReadonlyMap<string, UnwatchedError["table"]>;
   /** Tables that nobody else may change meanwhile. */
   readonly locked: readonly string[];
 }
@@ -42,15 +42,16 @@ export async function recordScript(
   log: readonly LoggedWrite[],
   statements: readonly Statement[],
 ): Promise<RecordedStatements> {
-  const first = new Set<string>();
+  const first = new Map<string, UnwatchedError["table"]>();
   let locked: readonly string[] = [];
   for (;;) {
     try {
       return await recordOnce(begin, log, statements, { first, locked });
     } catch (thrown) {
       if (thrown instanceof UnwatchedError) {
-        if (first.has(thrown.oid)) throw thrown.cause;
-        first.add(thrown.oid);
+        const path = tablePath(thrown.table);
+        if (first.has(path)) throw thrown.cause;
+        first.set(path, thrown.table);
       } else if (thrown instanceof NotRepeatedError) {
         // With the tables locked it cannot be the work of others.
         if (locked.length > 0 || thrown.watched.length === 0) throw thrown.cause;
@@ -78,8 +79,9 @@ async function recordOnce(
   await session.run("SAVEPOINT cofferdam_script");
   await capture.prepare();
   if (!isLate) {
-    await capture.watchFirst(first);
-    await redo(session, log, "forward", () => capture.keepOn());
+    const tables = [...first.values()];
+    await capture.watchFirst(tables);
+    await redo(session, log, "forward", () => capture.keepOn(tables));
     await capture.forget();
   }
   const before = await lastNumbers(session);

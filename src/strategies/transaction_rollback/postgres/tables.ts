@@ -3,6 +3,7 @@ import type { Session, TextRow } from "./session.ts";
 
 /** A table as far as its rows are concerned. */
 export interface Table {
+  readonly oid: string;
   readonly schema: string;
   readonly table: string;
   /** Quoted, with its schema. */
@@ -25,7 +26,7 @@ export const ROW = "cofferdam_row";
 /** Our own trigger. The name sorts after those of most triggers, so that rows are seen as they end up. */
 export const CAPTURE_TRIGGER = "zzz_cofferdam_capture";
 
-const QUERY = `SELECT n.nspname AS schema, c.relname, format('%I.%I', n.nspname, c.relname) AS name,
+const QUERY = `SELECT c.oid, n.nspname AS schema, c.relname, format('%I.%I', n.nspname, c.relname) AS name,
   (SELECT json_agg(quote_ident(a.attname) ORDER BY k.place)::text
      FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
     WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum
@@ -59,6 +60,7 @@ export async function tableOf(session: Session, oid: string): Promise<Table | nu
 function tableIn([row]: readonly TextRow[]): Table | null {
   if (row === undefined) return null;
   return {
+    oid: row["oid"] ?? "",
     schema: row["schema"] ?? "",
     table: row["relname"] ?? "",
     name: row["name"] ?? "",

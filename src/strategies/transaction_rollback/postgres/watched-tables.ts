@@ -57,7 +57,7 @@ export class WatchedTables {
   }
 
   /** Watches one more table. */
-  async add(oid: string, { name }: Table): Promise<void> {
+  async add({ oid, name }: Table): Promise<void> {
     await this.#session.run(
       `CREATE TRIGGER ${CAPTURE_TRIGGER} AFTER INSERT OR UPDATE OR DELETE ON ${name}
          FOR EACH ROW EXECUTE FUNCTION pg_temp.cofferdam_capture()`,
