@@ -6,7 +6,7 @@ import type { Statement } from "../sql/split-statements.ts";
 import { type PlacedStatement, failedBy, refused } from "../sql/statement-errors.ts";
 import { type CapturedEffect, chained } from "./chained-effects.ts";
 import { classifyStatement } from "./classify-statement.ts";
-import { endOfScript } from "./deferred.ts";
+import { endOfScript, settleWaiting } from "./deferred.ts";
 import { rememberTables, tablesWithRows } from "./dropped-tables.ts";
 import { heldTable } from "./held-table.ts";
 import { type Session, type TextRow, isLost, sqlStateOf, toldBesides } from "./session.ts";
@@ -107,6 +107,7 @@ export class Capture {
    */
   async run(statement: Statement): Promise<LoggedStatement> {
     const kind = classifyStatement(statement);
+    if (kind === "schema") await this.#settle(statement);
     await this.#watchTargets(statement);
     return this.#record(statement, kind);
   }
@@ -120,6 +121,14 @@ export class Capture {
     if (text === null) return null;
     const logged = await this.#record({ text, bare: "", position: 0, line: 0 }, "rows");
     return logged.effects.length === 0 ? null : logged;
+  }
+
+  async #settle(statement: Statement): Promise<void> {
+    try {
+      await settleWaiting(this.#session);
+    } catch (cause) {
+      throw failed(statement, cause);
+    }
   }
 
   /** Spares the first, futile run where the tables can be told from the statement. */

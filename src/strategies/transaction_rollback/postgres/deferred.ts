@@ -1,17 +1,23 @@
 import type { RowEffect } from "../log-entry.ts";
-import type { Session } from "./session.ts";
+import { type Session, sqlStateOf } from "./session.ts";
 import { CAPTURE_TRIGGER } from "./tables.ts";
 
 type TableName = Pick<RowEffect, "schema" | "table">;
 
 /** Names that can be given to SET CONSTRAINTS: it takes all constraints of a name, and none of them may be strict. */
-const DEFERRABLE = `SELECT string_agg(name, ', ') AS names FROM (
-  SELECT format('%I.%I', n.nspname, c.conname) AS name
+const EACH = `SELECT format('%I.%I', n.nspname, c.conname) AS name
     FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
    GROUP BY 1 HAVING bool_and(c.condeferrable)`;
+const DEFERRABLE = `SELECT string_agg(name, ', ') AS names FROM (${EACH}`;
 const NAMES = `${DEFERRABLE} AND bool_or(c.condeferred AND`;
 /** Those that wait only when they are told to; triggers of the user are never told. */
 const PATIENT = `${DEFERRABLE} AND bool_and(NOT c.condeferred AND c.contype <> 't') AND bool_or(`;
+
+/** Those that wait, and only check: what triggers of the user do is to be recorded. */
+const CHECKING = `${EACH} AND bool_or(c.condeferred) AND bool_and(c.contype <> 't'
+  AND has_schema_privilege(n.oid, 'USAGE') AND NOT pg_is_other_temp_schema(n.oid))`;
+/** Violated constraints, and one that somebody has just dropped. */
+const NOT_SETTLED = /^(23|42704$)/;
 
 /** Constraints that have checks on the given tables, at either end of a foreign key. */
 const OF_TABLES = `SELECT t.tgconstraint FROM pg_trigger t WHERE t.tgrelid IN (
@@ -47,6 +53,38 @@ export async function withoutWaiting(
   if (now !== null) await session.run(now);
   await work();
   if (later !== null) await session.run(later);
+}
+
+/**
+ * Lets the checks that wait for the end of the transaction happen now where they succeed, and later ones wait again: a
+ * table for which one waits can be neither altered nor dropped. What is violated goes on waiting.
+ */
+export async function settleWaiting(session: Session): Promise<void> {
+  const found = await session.run(CHECKING);
+  await settle(
+    session,
+    found.map(({ name }) => name ?? ""),
+  );
+}
+
+/** Halves of what fails are tried alone, so that one violated constraint does not keep the others waiting. */
+async function settle(session: Session, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  await session.run("SAVEPOINT cofferdam_waiting");
+  try {
+    for (const how of ["IMMEDIATE", "DEFERRED"])
+      await session.run(`SET CONSTRAINTS ${names.join(", ")} ${how}`);
+    await session.run("RELEASE SAVEPOINT cofferdam_waiting");
+    return;
+  } catch (thrown) {
+    if (!NOT_SETTLED.test(sqlStateOf(thrown) ?? "")) throw thrown;
+  }
+  await session.run("ROLLBACK TO SAVEPOINT cofferdam_waiting");
+  await session.run("RELEASE SAVEPOINT cofferdam_waiting");
+  if (names.length === 1) return;
+  const middle = Math.ceil(names.length / 2);
+  await settle(session, names.slice(0, middle));
+  await settle(session, names.slice(middle));
 }
 
 /**

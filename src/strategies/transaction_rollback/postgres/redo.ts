@@ -11,7 +11,7 @@ import {
   tellTaken,
 } from "../sql/checked-rows.ts";
 import { type EffectRun, kindOf } from "../sql/row-store.ts";
-import { withWaiting, withoutWaiting } from "./deferred.ts";
+import { settleWaiting, withWaiting, withoutWaiting } from "./deferred.ts";
 import { requireRemembered } from "./dropped-tables.ts";
 import { withImageSettings } from "./image-settings.ts";
 import { applyOne, isPassing, rowsOf } from "./row-statements.ts";
@@ -53,6 +53,7 @@ export async function redo(
   for (const part of partsOf(log, direction)) {
     try {
       if (part.text !== undefined) {
+        await settleWaiting(session);
         await requireRemembered(session, part.drops);
         await session.run(part.text);
         await afterSchema();
