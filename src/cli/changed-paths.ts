@@ -4,7 +4,7 @@ import type { Change, PathInput, PlanDiff } from "../index.ts";
 import { isAtOrBelow } from "./is-at-or-below.ts";
 import type { KnownPlan } from "./open-plan.ts";
 import { printable } from "./render/printable.ts";
-import { findMember } from "./resource-argument.ts";
+import { findMember, refuseAddress } from "./resource-argument.ts";
 import { type UsageError, usageError } from "./usage-error.ts";
 
 /** Paths with edits, in one resource of a plan. */
@@ -25,7 +25,8 @@ interface Selection {
 /**
  * What `[RESOURCE:]PATH` of the command line means: a path as the diff shows it, or as it lies below the resource from
  * where the user stands.
- * @throws SandboxPathError (`unchanged`) when there is no edit; UsageError when several resources have one.
+ * @throws SandboxPathError (`unchanged`) when there is no edit; UsageError when several resources have one, or for the
+ *   URL of a server.
  */
 export function changedPaths(
   known: KnownPlan,
@@ -59,7 +60,10 @@ function selectionOf(known: KnownPlan, diff: PlanDiff, text: string): Selection 
     return path === undefined ? [] : [{ resourceId, path }];
   });
   const [first, second] = candidates;
-  if (first === undefined) throw unchanged(known, text);
+  if (first === undefined) {
+    if (!namesMember(known, text)) refuseAddress(text);
+    throw unchanged(known, text);
+  }
   if (second === undefined) return first;
   const ids = candidates.map(({ resourceId }) => resourceId);
   throw usageError(
@@ -69,14 +73,24 @@ function selectionOf(known: KnownPlan, diff: PlanDiff, text: string): Selection 
 }
 
 /** The path behind `RESOURCE:`, when it names this resource; null when the text names none at all. */
-function ownPath({ sandboxes }: KnownPlan, resourceId: string, text: string): string | null {
+function ownPath(known: KnownPlan, resourceId: string, text: string): string | null {
+  const named = pathBehind(known, text);
+  if (named === undefined) return null;
+  // A path that no resource can have is no candidate anywhere else.
+  return named.resourceId === resourceId ? named.path : "\0";
+}
+
+function namesMember(known: KnownPlan, text: string): boolean {
+  return pathBehind(known, text) !== undefined || findMember(text, known.sandboxes) !== undefined;
+}
+
+function pathBehind({ sandboxes }: KnownPlan, text: string): Selection | undefined {
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
     const member = findMember(text.slice(0, at), sandboxes);
     if (member === undefined) continue;
-    // A path that no resource can have is no candidate anywhere else.
-    return member.ref.resourceId === resourceId ? plain(text.slice(at + 1)) : "\0";
+    return { resourceId: member.ref.resourceId, path: plain(text.slice(at + 1)) };
   }
-  return null;
+  return undefined;
 }
 
 /** A path as it stands in a diff: as it was given, and as it lies below the resource. */

@@ -6,7 +6,7 @@ import {
 } from "../light.ts";
 import type { Cofferdam, Plan, Sandbox, SandboxDescription, SandboxEvent } from "../index.ts";
 import type { Call } from "./call.ts";
-import { findMember } from "./resource-argument.ts";
+import { findMember, refuseAddress } from "./resource-argument.ts";
 
 /** How a command wants the state directory. */
 export interface OpenFor {
@@ -82,11 +82,12 @@ export async function knownPlan(cofferdam: Cofferdam, planId: string): Promise<K
 
 /**
  * The sandbox that a RESOURCE of the call means within a plan.
- * @throws SandboxStateError (`unknownRef`) that names the resources of the plan.
+ * @throws SandboxStateError (`unknownRef`) that names the resources of the plan; UsageError for the URL of a server.
  */
 export function memberOf({ plan, sandboxes }: KnownPlan, resource: string): SandboxDescription {
   const found = findMember(resource, sandboxes);
   if (found !== undefined) return found;
+  refuseAddress(resource);
   const ids = sandboxes.map(({ ref }) => ref.resourceId);
   throw new SandboxStateError(`The plan has no resource ${JSON.stringify(resource)}`, {
     data: { status: "PENDING", attempted: "read", allowedFrom: [], reason: "unknownRef" },

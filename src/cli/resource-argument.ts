@@ -77,8 +77,11 @@ function specified(
   );
 }
 
-/** Whoever gives the URL of a database instead of a name may have given a password: nothing of it is told. */
-function refuseAddress(text: string): void {
+/**
+ * Whoever gives the URL of a database instead of a name may have given a password: nothing of it is told.
+ * @throws UsageError for what leads to a server.
+ */
+export function refuseAddress(text: string): void {
   const type = ADDRESS.exec(text)?.groups?.["type"]?.toLowerCase();
   if (type === undefined) return;
   throw usageError(
@@ -160,10 +163,7 @@ function lastPart(location: string): string {
   return basename(resolve(path)) || path;
 }
 
-/**
- * The sandbox of a plan that a RESOURCE means: its id, its path or its location; undefined when there is none.
- * @throws UsageError for the URL of a server.
- */
+/** The sandbox of a plan that a RESOURCE means: its id, its path or its location; undefined when there is none. */
 export function findMember(
   text: string,
   members: readonly SandboxDescription[],
@@ -174,7 +174,5 @@ export function findMember(
   const locations = [text, resolve(text), sqliteAddress(text)];
   if (specified !== undefined)
     locations.push(specified, resolve(specified), sqliteAddress(specified));
-  const found = members.find(({ resource }) => locations.includes(resource.location));
-  if (found === undefined) refuseAddress(text);
-  return found;
+  return members.find(({ resource }) => locations.includes(resource.location));
 }

@@ -25,6 +25,11 @@ export class Bare extends FilesystemCopyStrategy {
   checkUndo = undefined;
   prepare(ref, tx, { expect, ...options } = {}) { return super.prepare(ref, tx, options); }
 }
+/** Cannot tell what changed either. */
+export class Unseen extends FilesystemCopyStrategy {
+  capabilities = { ...this.capabilities, path: false };
+  diff() { return refuse(); }
+}
 export class Waiting extends FilesystemCopyStrategy {
   async prepare(...given) {
     writeFileSync(process.env.WAITING_AT, "");
@@ -34,7 +39,7 @@ export class Waiting extends FilesystemCopyStrategy {
 }
 `;
 
-const NAMES = ["Unprepared", "Unfinished", "Killed", "Waiting", "Bare"] as const;
+const NAMES = ["Unprepared", "Unfinished", "Killed", "Waiting", "Bare", "Unseen"] as const;
 
 /** A home whose configuration knows strategies by the names of their classes in small letters. */
 export function homeWithOddStrategies(files: Readonly<Record<string, string>>): Home {

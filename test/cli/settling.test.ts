@@ -79,6 +79,24 @@ test("a dot is where the user stands: a part of the resource, all of it, or noth
   expect(changed(home)).toEqual([]);
 });
 
+test("shows and takes back files whose names look like an address", () => {
+  const home = makeHome({ ...FILES, "postgres/own.txt": "own\n" });
+  open(home, "filesystem_copy+dir:./site", "filesystem_copy+dir:./postgres");
+  const names = ["mysql:a=b", "mariadb:x@y"];
+  for (const name of names) writeFileSync(join(workspace(home), name), "new\n");
+  for (const name of names) {
+    expect(coffer(home, ["diff", "try", name, "--name-only"]).stdout).toBe(`${name}\n`);
+    answerOf(home, ["drop", "try", name]);
+  }
+  expect(changed(home)).toEqual([]);
+  // What stands behind the name of a resource is a path, whatever that name is.
+  const { code, stderr } = coffer(home, ["drop", "try", "postgres:id=1"]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining("Nothing is changed at postgres:id=1") as string,
+  });
+});
+
 test("takes both ends of a rename back, whichever is named", () => {
   const home = makeHome(FILES);
   open(home, "filesystem_copy+dir:./site");

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answerOf } from "./answers.ts";
@@ -62,4 +62,20 @@ test("another digest than the expected one is refused, whatever the strategy loo
   );
   expect(refused).toBe("digest");
   expect(readFileSync(join(home.project, "data/file"), "utf8")).toBe("old\n");
+});
+
+test("a run that cannot start tells why, and keeps the plan, where nobody can look what was done", () => {
+  const home = homeWithOddStrategies({ "data/file": "old\n", "repo/.gitignore": "made\n" });
+  const repository = join(home.project, "repo");
+  const commit = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "-qm", "first"];
+  for (const args of [["init", "-q"], ["add", "."], commit])
+    expect(run(home, "git", ["-C", repository, ...args]).code).toBe(0);
+  mkdirSync(join(repository, "made"));
+  const resources = ["-r", "git:..", "-r", "unseen+dir:../../data"];
+  const { stderr } = coffer(home, ["run", "-p", "try", ...resources, "--", "true"], {
+    cwd: join(repository, "made"),
+  });
+  expect(stderr).toContain("repo/made");
+  expect(stderr).not.toContain("made to fail");
+  expect(answerOf(home, ["list"])).toHaveLength(1);
 });

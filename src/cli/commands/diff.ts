@@ -16,7 +16,7 @@ import { printable } from "../render/printable.ts";
 import { isWanted } from "../render/rows.ts";
 import { renderSummary } from "../render/summary.ts";
 import { renderTree } from "../render/tree.ts";
-import { findMember } from "../resource-argument.ts";
+import { findMember, refuseAddress } from "../resource-argument.ts";
 import { showPaged } from "../terminal/pager.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -56,7 +56,7 @@ function partsOf(known: KnownPlan, diff: PlanDiff, call: Call): Part[] {
     ...(given === undefined || member !== undefined ? [] : [given]),
     ...call.texts("path"),
   ];
-  return known.sandboxes
+  const parts = known.sandboxes
     .filter(({ ref }) => member === undefined || member.ref.resourceId === ref.resourceId)
     .flatMap(({ ref, resource }): Part[] => {
       const view = diff.resources[ref.resourceId];
@@ -70,6 +70,8 @@ function partsOf(known: KnownPlan, diff: PlanDiff, call: Call): Part[] {
       const isAsked = paths === undefined || view.changes.some(({ path }) => isWanted(path, paths));
       return isAsked ? [{ id: ref.resourceId, view, paths }] : [];
     });
+  if (given !== undefined && member === undefined && parts.length === 0) refuseAddress(given);
+  return parts;
 }
 
 /** Whether a part of what is shown can be taken back. */

@@ -68,12 +68,21 @@ async function runOrForget(
   } catch (error) {
     // A copy with edits that were not taken is somebody's work too.
     const isKept = error instanceof DatabaseError && error.data.keptAt !== undefined;
-    if (isNew && !isKept && isWithoutWork(await plan.diff())) await plan.cleanup();
+    if (isNew && !isKept && (await hasNoWork(plan))) await plan.cleanup();
     if (isNew && isKept) {
       call.tell(`Kept as the plan ${printable(plan.id)}:`);
       call.suggest([`coffer clean ${quoted(plan.id)} --force`, "forget the plan and what it kept"]);
     }
     throw error;
+  }
+}
+
+/** What cannot be looked at may be somebody's work; the command's own error is the one to tell. */
+async function hasNoWork(plan: Plan): Promise<boolean> {
+  try {
+    return isWithoutWork(await plan.diff());
+  } catch {
+    return false;
   }
 }
 
