@@ -69,6 +69,8 @@ function olderMarkerSize(attribute: string): number {
 async function hasAttributesOfHead(git: Git, site: Site, call: GitCall): Promise<boolean> {
   const head = await worktreeHead(git, site);
   if (head === null) return false;
+  // Else a file would count as changed that somebody only wrote anew.
+  await git.ask(["update-index", "-q", "--refresh"], { ...call, accept: [0, 1] });
   const args = ["diff-index", "--quiet", head, "--", ":(glob)**/.gitattributes"];
   const env = { ...call.env, GIT_LITERAL_PATHSPECS: "0" };
   return (await git.ask(args, { ...call, env, accept: [0, 1] })).exitCode === 0;

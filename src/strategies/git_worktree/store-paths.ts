@@ -13,7 +13,7 @@ export interface PathsToStore {
 }
 
 /** Names that git lets nobody add, and finds in no index that it has written itself. */
-const IMPOSSIBLE = /[\t/](?:\.git|\.{1,2})(?:\/|$)/i;
+const IMPOSSIBLE = /(?:^|\/)(?:\.git|\.{1,2})(?:\/|$)/i;
 /** Names that git may take for its own folder, on this or another system, and then passes over without an error. */
 const RESERVED = /(?:^|\/)(?:\.git(?:$|[/ .:]|modules)|gi[^/]*~)/i;
 
@@ -22,8 +22,8 @@ const RESERVED = /(?:^|\/)(?:\.git(?:$|[/ .:]|modules)|gi[^/]*~)/i;
  * @throws SandboxCommitError (`SANDBOX_COMMIT`, reason `name`).
  */
 export function refuseImpossibleNames(lines: readonly string[]): void {
-  const found = lines.filter((line) => IMPOSSIBLE.test(line));
-  refuseNames(found.map((line) => line.slice(line.indexOf("\t") + 1) as RelativePath));
+  const names = lines.map((line) => line.slice(line.indexOf("\t") + 1) as RelativePath);
+  refuseNames(names.filter((name) => IMPOSSIBLE.test(name)));
 }
 
 /**

@@ -71,24 +71,29 @@ test(
   60 * MINUTES,
 );
 
-test("a git that outlives the coffer that started it, and goes on making files, is no hindrance to a recovery (R51)", async () => {
-  const isStaged = (path: string): boolean => path.endsWith(".files/n/n");
-  const points = await faultPoints(await interrupt("commit"));
-  const point = points.find(({ inChild, paths }) => inChild && paths.some(isStaged));
-  const interrupted = await interrupt("commit");
-  const run = await runWithFault(interrupted, point!, { signal: "KILL" });
-  expect(run.fired).toBe(true);
-  const files = shell(interrupted.folder, "find . -name '*.files' -printf '%P\\n'").trim();
-  // It makes them again while the recovery removes them, and goes on for a while.
-  const script = `mkdir -p n; : > n/n
+test(
+  "a git that outlives the coffer that started it, and goes on making files, is no hindrance to a recovery (R51)",
+  async () => {
+    const isStaged = (path: string): boolean => path.endsWith(".files/n/n");
+    const points = await faultPoints(await interrupt("commit"));
+    const point = points.find(({ inChild, paths }) => inChild && paths.some(isStaged));
+    const interrupted = await interrupt("commit");
+    const run = await runWithFault(interrupted, point!, { signal: "KILL" });
+    expect(run.fired).toBe(true);
+    const files = shell(interrupted.folder, "find . -name '*.files' -printf '%P\\n'").trim();
+    // It makes them again while the recovery removes them, and goes on for a while.
+    const script = `mkdir -p n; : > n/n
     for w in a b; do (
       i=0; while [ -e n/n ]; do : > $w$((i % 99)); i=$((i + 1)); done
       i=3000; while [ $i -gt 0 ]; do : > $w$((i % 99)); i=$((i - 1)); done
     ) & done; wait`;
-  const git = spawn("sh", ["-c", script], { cwd: join(interrupted.folder, files) });
-  const ended = once(git, "exit");
-  await expect.poll(() => existsSync(join(interrupted.folder, files, "n/n"))).toBe(true);
-  expect(await expectWhole(interrupted)).toBe("old");
-  await ended;
-  expect(existsSync(join(interrupted.folder, files))).toBe(false);
-});
+    const git = spawn("sh", ["-c", script], { cwd: join(interrupted.folder, files) });
+    const ended = once(git, "exit");
+    const isMaking = (): boolean => existsSync(join(interrupted.folder, files, "n/n"));
+    await expect.poll(isMaking, { timeout: MINUTES }).toBe(true);
+    expect(await expectWhole(interrupted)).toBe("old");
+    await ended;
+    expect(existsSync(join(interrupted.folder, files))).toBe(false);
+  },
+  10 * MINUTES,
+);

@@ -133,7 +133,7 @@ test("names with newlines, quotes, colons and bytes that are no text are kept ex
   const checkout = makeCheckout();
   const { root } = checkout;
   const names = String.raw`'line
-break' 'quo"te' ':(top)x' ' lead' 'tab	x' '-dash' 'back\slash' "$(printf 'caf\351')" '*' '[a]'`;
+break' 'quo"te' ':(top)x' ' lead' 'tab	x' 'tab	..' '-dash' 'back\slash' "$(printf 'caf\351')" '*' '[a]'`;
   shell(root, `for n in ${names}; do printf old > "./$n"; done; git add -A; git commit -qm odd`);
   const before = filesOf(root);
   await using bench = await openGit(checkout);
@@ -143,7 +143,7 @@ break' 'quo"te' ':(top)x' ' lead' 'tab	x' '-dash' 'back\slash' "$(printf 'caf\35
     `for n in ${names}; do printf new > "./$n"; printf more > "./more $n"; done; mkdir "$(printf 'd\\351')"; echo x > "$(printf 'd\\351/x')"`,
   );
   const { changes } = await bench.sandbox.diff();
-  expect(changes).toHaveLength(21);
+  expect(changes).toHaveLength(23);
   expect(changes.filter(({ pathBytes }) => pathBytes !== undefined)).toHaveLength(3);
   await bench.sandbox.commit();
   expectOracleEqual(filesOf(worktree), filesOf(root), { ignore: ["mtimes"] });
