@@ -13,7 +13,8 @@ interface ChangedTable {
 /** Comments, behind whatever is quoted, which is kept. */
 const COMMENT = /("[^"]*(?:""[^"]*)*"|'[^']*(?:''[^']*)*')|--[^\n]*|\/\*[\s\S]*?\*\//g;
 /** Everything that may be a name: SQLite takes one in any quotes. */
-const NAME = /(["'`])((?:(?!\1).|\1\1)*)\1|\[([^\]]*)\]|[\p{L}_][\p{L}\p{M}\p{N}_$]*/gsu;
+const NAME =
+  /"([^"]*(?:""[^"]*)*)"|'([^']*(?:''[^']*)*)'|`([^`]*(?:``[^`]*)*)`|\[([^\]]*)\]|[\p{L}_][\p{L}\p{M}\p{N}_$]*/gu;
 /** Whatever may give tables, columns or values another look. */
 const RESHAPES = /^ALTER\b.*\b(?:ADD|DROP|RENAME|TYPE|SCHEMA|EXPRESSION)\b/is;
 /** What only adds leaves rows that are there as they were. */
@@ -83,10 +84,11 @@ function meant(
 }
 
 function namesIn(words: string): ReadonlySet<string> {
-  const names = [...words.matchAll(NAME)].map(
-    ([name, quote = "", quoted, bracketed]) =>
-      quoted?.replaceAll(quote + quote, quote) ?? bracketed ?? name,
-  );
+  const names = [...words.matchAll(NAME)].map(([name, double, single, back, bracketed]) => {
+    const quote = name.slice(0, 1);
+    const quoted = double ?? single ?? back;
+    return quoted?.replaceAll(quote + quote, quote) ?? bracketed ?? name;
+  });
   return new Set(names.map((name) => name.toLowerCase()));
 }
 

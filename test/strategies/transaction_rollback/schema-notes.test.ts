@@ -98,6 +98,16 @@ it("a diff of SQLite notes it too, whatever quotes the names have", async () => 
   ]);
 });
 
+it("a literal of many megabytes in a change of the schema is no hindrance to its note", async () => {
+  const files = makeFiles({ shop: "CREATE TABLE t (id INTEGER PRIMARY KEY)" });
+  await using cofferdam = await files.open();
+  const sandbox = await files.sandbox(cofferdam);
+  await sandbox.write("a", "INSERT INTO t VALUES (1)");
+  await sandbox.write("b", `ALTER TABLE t ADD c DEFAULT '${"it''s long; ".repeat(800_000)}'`);
+  await sandbox.write("c", "UPDATE t SET c = 'short'");
+  expect(notesOf(await sandbox.diff())).toEqual([[before("main.t")]]);
+});
+
 const FINAL = "a commit of changes of the schema cannot be taken back";
 
 /** The notes on each change of the schema, without the one that all such diffs have on the first of them. */

@@ -24,7 +24,6 @@ import { queryRows } from "./query-rows.ts";
 import { groupsOf, redo } from "./redo.ts";
 import { presentKey } from "./row-address.ts";
 import { Session, errorNumberOf, isLost } from "./session.ts";
-import type { EffectGroup } from "./triggered-redo.ts";
 
 const QUERY =
   /^\s*(?:(?:--\s|#)[^\n]*\n\s*|\/\*[\s\S]*?\*\/\s*)*(?:select|with|values|explain|show|desc|describe|\()/i;
@@ -99,13 +98,11 @@ export class MariadbEngine implements DatabaseEngine {
     const done: LoggedStatement[] = [];
     for (const statement of statements) done.push(await capture.run(statement));
     await session.execute("ROLLBACK TO SAVEPOINT cofferdam_script");
-    const groups = done.map(({ effects }) => effects);
+    const write = { name: "", at: "", statements: done, sequences: {} };
     try {
       // A commit does the same: what could not be repeated is told now.
-      if (capture.sawTriggers) await this.#repeatElsewhere(session, log, groups);
-      else await redo(session, groups);
-      const write = { name: "", at: "", statements: done, sequences: {} };
-      if (!capture.sawTriggers && groups.flat().some(isLarge)) await requireWayBack(session, write);
+      if (capture.sawTriggers) await this.#repeatElsewhere(session, log, write);
+      else await repeat(session, write);
     } catch (thrown) {
       const [first] = statements;
       if (!(thrown instanceof DriftError) || first === undefined) throw thrown;
@@ -177,12 +174,12 @@ export class MariadbEngine implements DatabaseEngine {
   async #repeatElsewhere(
     session: Session,
     log: readonly LoggedWrite[],
-    groups: readonly EffectGroup[],
+    write: LoggedWrite,
   ): Promise<void> {
     await session.execute("ROLLBACK");
     await using other = await this.#begin(log);
     await other.execute("SET SESSION timestamp = UNIX_TIMESTAMP() + 1000003");
-    await redo(other, groups);
+    await repeat(other, write);
   }
 
   isLost(thrown: unknown): boolean {
@@ -249,8 +246,11 @@ function isLarge({ before }: RowEffect): boolean {
   return before !== null && before.length >= LARGE_ROW;
 }
 
-/** Makes sure that what was just applied can be taken back, as far as the server has to be sent it. */
-async function requireWayBack(session: Session, write: LoggedWrite): Promise<void> {
+/** Applies what was just recorded, and makes sure that it can be taken back as far as the server has to be sent it. */
+async function repeat(session: Session, write: LoggedWrite): Promise<void> {
+  const groups = groupsOf([write]);
+  await redo(session, groups);
+  if (!groups.flat().some(isLarge)) return;
   try {
     await redo(session, groupsOf([write], "backward"));
   } catch (thrown) {

@@ -1,5 +1,7 @@
 import { addToList } from "../../../model/add-to-list.ts";
+import { DriftError } from "../engine.ts";
 import type { RowEffect } from "../log-entry.ts";
+import { conflictOf } from "../sql/checked-rows.ts";
 import type { EffectRun, PresentRow, RowStore } from "../sql/row-store.ts";
 import {
   type Values,
@@ -8,6 +10,7 @@ import {
   keyOfImage,
   readKeys,
   readRows,
+  secondsOf,
   valueOf,
   valuesOf,
 } from "./rows.ts";
@@ -74,13 +77,44 @@ async function presentRows(
 async function tryRun(session: Session, run: EffectRun<Table>): Promise<unknown> {
   await session.execute("SAVEPOINT cofferdam_run");
   try {
-    const where = run.table.columns.some(({ isGenerated }) => isGenerated) ? IN_ZONE_OF_USERS : "";
+    const isComputed = run.table.columns.some(({ isGenerated }) => isGenerated);
+    if (isComputed) await requireTellable(session, run);
+    const where = isComputed ? IN_ZONE_OF_USERS : "";
     for (const statement of statementsOf(run)) await session.execute(`${where}${statement}`);
     return null;
   } catch (thrown) {
     if (!isPassing(thrown)) throw thrown;
     await session.execute("ROLLBACK TO SAVEPOINT cofferdam_run");
     return thrown;
+  }
+}
+
+/**
+ * Where clocks are put back, two moments have the same time: no statement could say which of them is meant.
+ * @throws DriftError for a row with such a moment.
+ */
+async function requireTellable(
+  session: Session,
+  { table, effects }: EffectRun<Table>,
+): Promise<void> {
+  const zoned = table.columns.filter(({ isZoned }) => isZoned);
+  const moments = effects.flatMap((effect) => {
+    const images = [effect.before, effect.after].map((image) => valuesOf(image ?? "{}"));
+    const values = images.flatMap((image) => zoned.map(({ name }) => image[name] ?? null));
+    const known = values.flatMap((value) => (value === null ? [] : (secondsOf(value) ?? [])));
+    return [...new Set(known)].map((seconds) => ({ effect, seconds }));
+  });
+  for (const chunk of chunksOf(moments)) {
+    const each = chunk.map(
+      ({ seconds }) => `UNIX_TIMESTAMP(FROM_UNIXTIME(${seconds})) = ${seconds}`,
+    );
+    const { rows } = await session.query(`${IN_ZONE_OF_USERS}SELECT ${each.join(", ")}`);
+    const found = chunk.filter((_, at) => rows[0]?.[at]?.toString() === "0");
+    if (found.length === 0) continue;
+    throw new DriftError(
+      "a moment in the hour that the clocks of the server pass twice cannot be told from the other one in a table with computed columns",
+      found.map(({ effect }) => conflictOf(effect, "changed", effect.rowBefore)),
+    );
   }
 }
 

@@ -105,18 +105,19 @@ export function valuesIn(image: string, names: readonly string[]): readonly (str
 /** A value as it is written in a statement, the same in every time zone. */
 export function valueOf({ kind, name, isZoned }: Column, value: string | null): string {
   if (value === null) return "NULL";
-  if (isZoned) return momentOf(value) ?? literal(value);
+  const seconds = isZoned ? secondsOf(value) : null;
+  if (seconds !== null) return `FROM_UNIXTIME(${seconds})`;
   if (kind === "binary") return `X'${hexOnly(value)}'`;
   if (kind === "text") return literal(value);
   if (!/^-?[\d.]+([eE][+-]?\d+)?$/.test(value)) throw new Error(`${name} has no number`);
   return value;
 }
 
-/** A moment by its seconds since 1970; null for the zero date, which is none. */
-function momentOf(value: string): string | null {
+/** The seconds of a moment since 1970, as they are written; null for the zero date, which is none. */
+export function secondsOf(value: string): string | null {
   const [, seconds = "", fraction = ""] = /^([^.]*)(\.\d+)?$/.exec(value) ?? [];
   const since = Date.parse(`${seconds.replace(" ", "T")}Z`) / 1000;
-  return since > 0 ? `FROM_UNIXTIME(${since}${fraction})` : null;
+  return since > 0 ? `${since}${fraction}` : null;
 }
 
 /** What a change of a row is in the log. */

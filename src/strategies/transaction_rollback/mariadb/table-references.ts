@@ -75,7 +75,9 @@ function passKeyword(words: readonly Word[], at: number, level: Level): boolean 
     // After SELECT it stands alone.
     if (level.place === "listed") level.place = "list";
   } else if (word === "UPDATE") {
-    if (before !== "FOR" && before !== "KEY" && before !== "ON") level.place = "list";
+    // What a row that is there already gets: columns.
+    if (before === "KEY") level.place = "none";
+    else if (before !== "FOR" && before !== "ON") level.place = "list";
   } else if (ONE_FOLLOWS.has(word)) {
     // The functions have the same names.
     if (words[at + 1]?.text !== "(") level.place = "only";

@@ -146,12 +146,17 @@ export async function referrersOf(
   });
 }
 
-/** The catalogue compares names without regard to their case; tables may differ in nothing else. */
-/** A body as we read it: one that was written with double quotes around names has the others instead. */
+/**
+ * A body as we read it: one that was written with double quotes around names has the others instead, and one in which a
+ * backslash is a sign as any other has two for each.
+ */
 export function bodyIn(column: string): string {
-  return `IF(SQL_MODE LIKE '%ANSI_QUOTES%', REPLACE(${column}, '"', '\`'), ${column})`;
+  const named = `IF(SQL_MODE LIKE '%ANSI_QUOTES%', REPLACE(${column}, '"', '\`'), ${column})`;
+  const sign = "CHAR(92 USING utf8mb4)";
+  return `IF(SQL_MODE LIKE '%NO_BACKSLASH_ESCAPES%', REPLACE(${named}, ${sign}, CONCAT(${sign}, ${sign})), ${named})`;
 }
 
+/** The catalogue compares names without regard to their case; tables may differ in nothing else. */
 async function rowsNamed(
   session: Session,
   query: string,

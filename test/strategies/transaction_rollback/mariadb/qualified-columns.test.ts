@@ -20,6 +20,7 @@ const SETUP = `
     IF NEW.y > 0 THEN
       INSERT INTO totals VALUES (EXTRACT(YEAR FROM NEW.created), found) ON DUPLICATE KEY UPDATE totals.n = totals.n + 1, totals.id = totals.id;
     END IF;
+    INSERT INTO totals SELECT i.id, i.n FROM items i ON DUPLICATE KEY UPDATE totals.n = totals.n + 1, totals.id = totals.id;
     UPDATE orders o, items i SET o.n = i.n WHERE i.\`order\` = o.id AND o.id = NEW.id AND REPLACE(NEW.name, 'a', i.from) <> i.from;
   END //
   DELIMITER ;`;

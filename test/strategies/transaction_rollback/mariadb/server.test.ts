@@ -177,3 +177,46 @@ describe("what a server computes from moments in its own time zone", () => {
     },
   );
 });
+
+/** A zone in which clocks are put forward, and seven months later back by an hour. */
+const ZONE = `INSERT INTO time_zone (Time_zone_id, Use_leap_seconds) VALUES (1, 'N');
+  INSERT INTO time_zone_name VALUES ('Test/Summer', 1);
+  INSERT INTO time_zone_transition_type VALUES (1, 0, 3600, 0, 'CET'), (1, 1, 7200, 1, 'CEST');
+  INSERT INTO time_zone_transition VALUES (1, 1711846800, 1), (1, 1729990800, 0);
+  SET GLOBAL time_zone = 'Test/Summer'`;
+
+describe.each(["PRIMARY KEY (id)", "KEY (id)"])(
+  "a moment in an hour that a server's clocks pass twice, beside computed columns and %s",
+  (key) => {
+    it("is refused where it would become the other one, and else kept exactly (R96)", async () => {
+      await using server = await MARIADB.start();
+      server.sql("mysql", ZONE);
+      const ground = makeGround(
+        server,
+        `SET time_zone = '+00:00';
+         CREATE TABLE visits (id int NOT NULL, at timestamp(1) NULL, hour int AS (HOUR(at)) VIRTUAL, ${key});
+         INSERT INTO visits (id, at) VALUES (1, '2024-10-27 00:30:00.5'), (2, '2024-10-27 01:30:00.5'), (3, NULL)`,
+      );
+      const rows = (): string[] =>
+        ground.sql("SELECT id, UNIX_TIMESTAMP(at) FROM visits ORDER BY id");
+      const before = rows();
+      expect(before).toEqual(["1|1729989000.5", "2|1729992600.5", "3|NULL"]);
+      await using cofferdam = await ground.open();
+      const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+      for (const statement of [
+        "DELETE FROM visits WHERE id = 2",
+        "UPDATE visits SET at = NULL WHERE id = 2",
+        "INSERT INTO visits (id, at) SELECT 4, at FROM visits WHERE id = 2",
+      ])
+        await expect(sandbox.write("w", statement)).rejects.toMatchObject({
+          code: "DATABASE",
+          data: { reason: "notCaptured", position: 1 },
+        });
+      await sandbox.write("w", "DELETE FROM visits WHERE id <> 2");
+      await sandbox.commit();
+      expect(rows()).toEqual(["2|1729992600.5"]);
+      await sandbox.undoCommit();
+      expect(rows()).toEqual(before);
+    });
+  },
+);

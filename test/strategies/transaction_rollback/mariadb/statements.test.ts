@@ -110,29 +110,32 @@ describe("statements that a sandbox of MariaDB cannot take", () => {
     expect((await sandbox.diff()).changes).toHaveLength(9);
   });
 
-  it.each(["DELETE FROM photos", "UPDATE photos SET bytes = 'short'"])(
-    "are told when an undo could not send the row: %s",
-    async (statement) => {
-      const ground = makeGround(
-        on.server,
-        `CREATE TABLE photos (id int PRIMARY KEY, bytes longtext);
-         INSERT INTO photos VALUES (1, REPEAT('x', 0.6 * @@max_allowed_packet)), (2, REPEAT('x', 0.4 * @@max_allowed_packet))`,
-      );
-      await using cofferdam = await ground.open();
-      const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
-      await expect(sandbox.write("w", `${statement} WHERE id = 1`)).rejects.toMatchObject({
-        code: "DATABASE",
-        message: expect.stringContaining("max_allowed_packet") as string,
-      });
-      await sandbox.write("w", `${statement} WHERE id = 2`);
-      await sandbox.commit();
-      await sandbox.undoCommit();
-      expect(ground.sql("SELECT id FROM photos WHERE length(bytes) > 9 ORDER BY id")).toEqual([
-        "1",
-        "2",
-      ]);
-    },
-  );
+  const NOTED =
+    "CREATE TABLE noted (id int); CREATE TRIGGER t AFTER DELETE ON photos FOR EACH ROW INSERT INTO noted VALUES (OLD.id);";
+  it.each([
+    ["DELETE FROM photos", ""],
+    ["UPDATE photos SET bytes = 'short'", ""],
+    ["DELETE FROM photos", NOTED],
+  ])("are told when an undo could not send the row: %s (%s)", async (statement, more) => {
+    const ground = makeGround(
+      on.server,
+      `CREATE TABLE photos (id int PRIMARY KEY, bytes longtext);
+         INSERT INTO photos VALUES (1, REPEAT('x', 0.6 * @@max_allowed_packet)), (2, REPEAT('x', 0.4 * @@max_allowed_packet)); ${more}`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await expect(sandbox.write("w", `${statement} WHERE id = 1`)).rejects.toMatchObject({
+      code: "DATABASE",
+      message: expect.stringContaining("max_allowed_packet") as string,
+    });
+    await sandbox.write("w", `${statement} WHERE id = 2`);
+    await sandbox.commit();
+    await sandbox.undoCommit();
+    expect(ground.sql("SELECT id FROM photos WHERE length(bytes) > 9 ORDER BY id")).toEqual([
+      "1",
+      "2",
+    ]);
+  });
 
   it("include every change that a read would make", async () => {
     const ground = makeGround(

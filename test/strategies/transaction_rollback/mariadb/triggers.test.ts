@@ -140,6 +140,28 @@ ${made}//`,
     expect(ground.sql("SELECT * FROM audit")).toEqual([]);
   });
 
+  it("are read also where a backslash is a sign as any other", async () => {
+    const ground = makeGround(
+      on.server,
+      String.raw`CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit (id int PRIMARY KEY, path varchar(9));
+       SET sql_mode = 'NO_BACKSLASH_ESCAPES';
+DELIMITER //
+CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW
+  BEGIN SET @path = CONCAT('C:\', NEW.id); INSERT INTO audit VALUES (NEW.id, CONCAT(@path, '')); END//`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("w", "INSERT INTO t VALUES (1)");
+    expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual([
+      `${ground.schema}.audit/1`,
+      `${ground.schema}.t/1`,
+    ]);
+    await sandbox.commit();
+    expect(ground.sql("SELECT id, HEX(path) FROM audit")).toEqual(["1|433A5C31"]);
+    await sandbox.undoCommit();
+    expect(ground.sql("SELECT * FROM audit")).toEqual([]);
+  });
+
   it("count in functions that a statement calls", async () => {
     const ground = makeGround(on.server, SCHEMA);
     await using cofferdam = await ground.open();
