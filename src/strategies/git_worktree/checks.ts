@@ -115,5 +115,5 @@ export async function verifyBefore(
   const staged = overlapping(raw, await stagedPaths(git, site, record.from));
   const mismatches = await runTask("verifySteps", { root: site.place.root, stage: record.stage });
   const conflicts = [...staged, ...mismatches];
-  if (conflicts.length > 0) throw conflictError(conflicts, "checkout");
+  if (conflicts.length > 0) throw conflictError(conflicts);
 }

@@ -19,12 +19,12 @@ export interface PathConflict {
   readonly reason: ConflictReason;
 }
 
-/** Refuses a commit over what somebody else did; nothing was published. */
+/** Refuses a commit, or an undo, over what somebody else did; nothing was done. */
 export function conflictError(
   conflicts: readonly PathConflict[],
-  what: "merge" | "checkout",
+  operation: "commit" | "rollback" = "commit",
 ): SandboxConflictError {
-  return new SandboxConflictError(...conflictText(conflicts, what));
+  return new SandboxConflictError(...conflictText(conflicts, "checkout", { operation }));
 }
 
 /** Refuses a commit over what the branch got meanwhile, and knows what either side renamed. */
@@ -32,17 +32,27 @@ export class MergeConflictError extends SandboxConflictError {
   // Nobody outside has to know that there are two of them.
   override readonly name = "SandboxConflictError";
   readonly renames: readonly Rename[];
+  /** The paths at which git has the conflict, by the path that it is told at. */
+  readonly places: ReadonlyMap<RelativePath, readonly RelativePath[]>;
 
-  constructor(conflicts: readonly PathConflict[], renames: readonly Rename[]) {
-    super(...conflictText(conflicts, "merge", renames));
+  constructor(
+    conflicts: readonly PathConflict[],
+    renames: readonly Rename[],
+    places: ReadonlyMap<RelativePath, readonly RelativePath[]>,
+  ) {
+    super(...conflictText(conflicts, "merge", { renames }));
     this.renames = renames;
+    this.places = places;
   }
 }
 
 function conflictText(
   conflicts: readonly PathConflict[],
   what: "merge" | "checkout",
-  renames: readonly Rename[] = [],
+  {
+    renames = [],
+    operation = "commit",
+  }: { readonly renames?: readonly Rename[]; readonly operation?: "commit" | "rollback" },
 ): ConstructorParameters<typeof SandboxConflictError> {
   const names = conflicts.map(({ path }) => displayPath(path));
   const messages = {
@@ -54,7 +64,7 @@ function conflictText(
     merge:
       'Merge the branch in the worktree (getPath) and resolve what conflicts there, or resolve(paths, "mine" | "theirs"), then commit again.',
     checkout: "Commit, stash or move these edits away, then commit again.",
-    locked: "Commit again when it has ended; if none runs any more, remove its lock first.",
+    locked: `${operation === "commit" ? "Commit" : "Roll back"} again when it has ended; if none runs any more, remove its lock first.`,
   };
   const told = conflicts.every(({ reason }) => reason === "locked") ? "locked" : what;
   const data = {
@@ -69,8 +79,9 @@ function conflictText(
       ours: null,
     })),
   };
-  const message = `${messages[told]}: ${fewOf(names)}; nothing was published`;
-  return [message, { operation: "commit", hint: hints[told], data }];
+  const end = operation === "commit" ? "published" : "taken back";
+  const message = `${messages[told]}: ${fewOf(names)}; nothing was ${end}`;
+  return [message, { operation, hint: hints[told], data }];
 }
 
 /** What the branch did that cannot be merged with the sandbox. */

@@ -37,6 +37,7 @@ import { inRepository } from "./repository.ts";
 import { findIdleFilters, refuseUnfiltered } from "./repository-filters.ts";
 import type { Site } from "./site.ts";
 import { stageCheckout } from "./stage-checkout.ts";
+import { countStrayCommits } from "./stray-commits.ts";
 import { indexLock, switchIndex } from "./switch-index.ts";
 import { refLock, switchRef } from "./switch-ref.ts";
 import { verifyAfter } from "./undo-checks.ts";
@@ -89,13 +90,16 @@ export class GitCommit {
       const { ulid } = tx;
       const message = options.message ?? null;
       const common = { stage, ulid, message, ref, from };
-      const nothing = { added: [], changed: [], deleted: [], warnings: [] };
-      if (merged === null)
-        return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
+      const nothing = async (): Promise<Json> => {
+        const lists = { added: [], changed: [], deleted: [] };
+        const warnings = await this.#strayWarnings(site);
+        return asJson({ ...common, ...lists, warnings, noop: true, to: from, commit: from });
+      };
+      if (merged === null) return await nothing();
       const { to, commit, index, left } = merged;
       const raw = await this.#difference(site, from, to);
       if (raw.length === 0 && !(await isHistory(this.#git, site, { from, to, commit })))
-        return asJson({ ...common, ...nothing, noop: true, to: from, commit: from });
+        return await nothing();
       const files = raw.flatMap(({ path, after }) => (after?.mode.startsWith("100") ? path : []));
       await refuseUnfiltered(this.#git, site, idle, files, { index, isIndexOnly: true });
       const policy = { ...this.#settings.policy, ...options.policy };
@@ -274,7 +278,7 @@ export class GitCommit {
         : lock.lock;
       throw conflictError(
         [{ path: toBytePath(path) as RelativePath, reason: "locked" }],
-        "checkout",
+        tx.kind === "undo" ? "rollback" : "commit",
       );
     }
   }
@@ -298,6 +302,16 @@ export class GitCommit {
         throw thrown;
       throw stopped(record, describeThrown(thrown), thrown);
     }
+  }
+
+  /** A cleanup forgets commits that were made inside and of which nothing is left to publish. */
+  async #strayWarnings(site: OpenSite): Promise<string[]> {
+    const count = await countStrayCommits(this.#git, site, inRepository(site.repository), 0);
+    if (count === 0) return [];
+    const stay = `${count === 1 ? "1 commit that was" : `${count} commits that were`} made in the worktree`;
+    return [
+      `nothing is left to publish of ${stay}: a cleanup forgets ${count === 1 ? "it" : "them"}`,
+    ];
   }
 
   /** Whoever amended or rebased the branch meanwhile would wonder where the earlier commits come from. */

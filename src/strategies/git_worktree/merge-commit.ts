@@ -14,7 +14,6 @@ import { mergeTrees } from "./merge-trees.ts";
 import { recordWorktree } from "./record-worktree.ts";
 import type { Head } from "./repository.ts";
 import { type IdleFilters, filesAmong, refuseUnfiltered } from "./repository-filters.ts";
-import { settledSides } from "./resolutions.ts";
 import { type Site, privately } from "./site.ts";
 import { writeCommit } from "./write-commit.ts";
 
@@ -92,8 +91,7 @@ export async function mergeWorktree(
   const sides = { tip, commit };
   if ((await mergeBase(git, call, [tip, commit])) === null)
     throw unrelated(await readBase(site), tip);
-  const settled = (await settledSides(host, git, site, call, sides)) ?? sides;
-  const merged = await mergeTrees(git, call, sides, settled);
+  const merged = await mergeTrees(git, site, call, sides);
   if (merged === (await treeOf(tip))) return null;
   const to = await write(merged, [tip, commit]);
   await rm(index, { force: true });

@@ -1,34 +1,75 @@
+import { rm } from "node:fs/promises";
 import { type RelativePath, ancestorsOf } from "../../model/byte-path.ts";
 import type { ConflictReason } from "../../model/conflict.ts";
 import { MergeConflictError, type PathConflict } from "./failures.ts";
-import { splitZero } from "./git-output.ts";
+import { type GitEntry, joinZero, splitZero } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import { namesAmong, renamesBetween } from "./renames.ts";
-import { type Sides, changedBetween } from "./resolutions.ts";
+import {
+  type SideChanges,
+  type Sides,
+  changesOfSides,
+  readResolutions,
+  settledEntries,
+} from "./resolutions.ts";
+import type { Site } from "./site.ts";
+
+/** What git could not bring together at one path. */
+interface Unmerged {
+  /** The contents: 1 is what both began with, 2 the branch's, 3 the sandbox's. */
+  readonly oids: Map<string, string>;
+  /** Where git has put them, which may be aside of the path. */
+  readonly places: Set<RelativePath>;
+}
+
+/** Conflicts by path, with the paths that the sandbox's diff has for each of them. */
+type Named = ReadonlyMap<RelativePath, readonly RelativePath[]>;
 
 /**
- * Merges in the object database and gives the tree. `settled` are the sides with what was settled, `sides` those that
- * conflicts are told of.
+ * Merges in the object database and gives the tree. What was settled has no part in the merge, which would take other
+ * files for renamed then: the sandbox's version is put over what comes out.
  * @throws SandboxConflictError (`SANDBOX_CONFLICT`) with the paths that both sides changed.
  */
 export async function mergeTrees(
   git: Git,
+  site: Site,
   call: GitCall,
   sides: Sides,
-  settled: Sides,
 ): Promise<string> {
-  const merged = [settled.tip, settled.commit];
+  const merged = [sides.tip, sides.commit];
   const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ...merged];
   const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
   const [tree = "", ...entries] = splitZero(stdout);
-  if (exitCode === 0) return tree;
-  const found = new Map<RelativePath, string>();
-  for (const entry of entries) {
-    const [, side = "", place = ""] = /^\S+ \S+ ([1-3])\t(.*)$/s.exec(entry) ?? [];
-    const path = withoutSide(place, merged) as RelativePath;
-    found.set(path, (found.get(path) ?? "") + side);
+  const resolutions = await readResolutions(site);
+  if (exitCode === 0 && resolutions.size === 0) return tree;
+  const unmerged = unmergedAmong(entries, merged);
+  const changes = await changesOfSides(git, call, sides);
+  const renames = [
+    ...(await renamesBetween(git, call, changes.base, sides.tip)),
+    ...(await renamesBetween(git, call, changes.base, sides.commit)),
+  ];
+  const named = namesOfConflicts(unmerged, changes, namesAmong(renames));
+  const settled = settledEntries(resolutions, changes);
+  const open = [...named].filter(([path, names]) => !isSettled(settled, path, names));
+  // git may also find a conflict without a file.
+  const isUnknown = exitCode !== 0 && unmerged.size === 0;
+  if (open.length > 0 || isUnknown) throw conflictOf(unmerged, open, renames);
+  return settledTree(git, site, call, tree, entriesToPut(unmerged, settled, changes));
+}
+
+function unmergedAmong(
+  lines: readonly string[],
+  sides: readonly string[],
+): Map<RelativePath, Unmerged> {
+  const found = new Map<RelativePath, Unmerged>();
+  for (const line of lines) {
+    const [, oid = "", side = "", place = ""] = /^\S+ (\S+) ([1-3])\t(.*)$/s.exec(line) ?? [];
+    const path = withoutSide(place, sides) as RelativePath;
+    const { oids, places } = found.get(path) ?? { oids: new Map(), places: new Set() };
+    oids.set(side, oid);
+    found.set(path, { oids, places: places.add(place as RelativePath) });
   }
-  throw await conflictOf(git, call, sides, found);
+  return found;
 }
 
 /** Where a file and a folder, or a link, want one place, git puts one aside and adds the name of its side: `x~main`. */
@@ -40,30 +81,101 @@ function withoutSide(place: string, sides: readonly string[]): string {
   return place;
 }
 
-/** By the sides that a path has: 1 is what both began with, 2 the branch, 3 the sandbox. */
+/** Where the branch alone has a name for a file, the conflict is that of the names that the sandbox has for it. */
+function namesOfConflicts(
+  unmerged: ReadonlyMap<RelativePath, Unmerged>,
+  { ours }: SideChanges,
+  namesOf: (path: RelativePath) => readonly RelativePath[],
+): Named {
+  const own = new Set([...ours.keys()].flatMap((path) => [path, ...ancestorsOf(path)]));
+  const named = new Map<RelativePath, readonly RelativePath[]>();
+  for (const [path, { oids }] of unmerged) {
+    if (own.has(path)) named.set(path, [path]);
+    else {
+      // What a merge takes for renamed need not be the same as in a diff: the contents tell.
+      const [before, after] = [oids.get("1"), oids.get("3")];
+      const exact = [...ours.values()].filter(
+        (one) => one.before?.oid === before && one.after?.oid === after,
+      );
+      const known = before === undefined ? [] : exact.map((one) => one.path);
+      const names = known.length > 0 ? known : namesOf(path).filter((name) => own.has(name));
+      named.set(path, names.length > 0 ? names : [path]);
+    }
+  }
+  return named;
+}
+
+/** Whether the sandbox's version counts at a path, or at all names that the sandbox has for what is in conflict there. */
+function isSettled(
+  settled: ReadonlyMap<RelativePath, unknown>,
+  path: RelativePath,
+  names: readonly RelativePath[],
+): boolean {
+  return settled.has(path) || names.every((name) => settled.has(name));
+}
+
+/** By the sides that a path has. */
 const REASONS: Readonly<Record<string, ConflictReason>> = { "13": "missing", "12": "changed" };
 
-/** Where the branch alone has a name for a file, the conflict is told at the names that the sandbox has for it. */
-async function conflictOf(
-  git: Git,
-  call: GitCall,
-  { tip, commit }: Sides,
-  found: ReadonlyMap<RelativePath, string>,
-): Promise<MergeConflictError> {
-  const base = await git.line(["merge-base", tip, commit], call);
-  const renames = [
-    ...(await renamesBetween(git, call, base, tip)),
-    ...(await renamesBetween(git, call, base, commit)),
-  ];
-  const edited = [...(await changedBetween(git, call, base, commit)).keys()];
-  const own = new Set(edited.flatMap((path) => [path, ...ancestorsOf(path)]));
-  const namesOf = namesAmong(renames);
+function conflictOf(
+  unmerged: ReadonlyMap<RelativePath, Unmerged>,
+  open: readonly (readonly [RelativePath, readonly RelativePath[]])[],
+  renames: MergeConflictError["renames"],
+): MergeConflictError {
   const conflicts = new Map<RelativePath, PathConflict>();
-  for (const [path, stages] of found) {
-    const known = own.has(path) ? [path] : namesOf(path).filter((name) => own.has(name));
+  const places = new Map<RelativePath, RelativePath[]>();
+  for (const [path, names] of open) {
+    const stages = [...(unmerged.get(path)?.oids.keys() ?? [])].join("");
     const reason = REASONS[stages] ?? "overlap";
-    for (const name of known.length > 0 ? known : [path])
+    for (const name of names) {
       if (!conflicts.has(name)) conflicts.set(name, { path: name, reason });
+      places.set(name, [...(places.get(name) ?? []), path]);
+    }
   }
-  return new MergeConflictError([...conflicts.values()], renames);
+  return new MergeConflictError([...conflicts.values()], renames, places);
+}
+
+/**
+ * What has to stand where something was settled: the sandbox's version, and at a path that is in conflict with it without
+ * belonging to it, the branch's. What git has put aside goes.
+ */
+function entriesToPut(
+  unmerged: ReadonlyMap<RelativePath, Unmerged>,
+  settled: ReadonlyMap<RelativePath, GitEntry | null>,
+  { theirs }: SideChanges,
+): ReadonlyMap<RelativePath, GitEntry | null> {
+  const entries = new Map<RelativePath, GitEntry | null>();
+  for (const [path, { places }] of unmerged) {
+    for (const place of places) entries.set(place, null);
+    entries.set(path, theirs.get(path)?.after ?? null);
+  }
+  for (const [path, entry] of settled) entries.set(path, entry);
+  return entries;
+}
+
+async function settledTree(
+  git: Git,
+  site: Site,
+  call: GitCall,
+  tree: string,
+  entries: ReadonlyMap<RelativePath, GitEntry | null>,
+): Promise<string> {
+  if (entries.size === 0) return tree;
+  const index = `${site.folder}/settled.index`;
+  const own: GitCall = { ...call, env: { ...call.env, GIT_INDEX_FILE: index } };
+  const gone = { mode: "0", oid: "0".repeat(tree.length) };
+  // A folder may have to go before a file can be put in its place.
+  const sorted = [...entries].toSorted(([, a], [, b]) => Number(a !== null) - Number(b !== null));
+  const lines = sorted.map(([path, entry]) => {
+    const { mode, oid } = entry ?? gone;
+    return `${mode} ${oid}\t${path}`;
+  });
+  try {
+    await git.run(["read-tree", tree], own);
+    const how = ["-z", "--add", "--replace", "--index-info"];
+    await git.run(["update-index", ...how], { ...own, input: joinZero(lines) });
+    return await git.line(["write-tree"], own);
+  } finally {
+    await rm(index, { force: true });
+  }
 }

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import type { StrategyHost } from "../../contract/host.ts";
 import {
   hasFields,
   type RecordFormat,
@@ -10,7 +9,6 @@ import type { RelativePath } from "../../model/byte-path.ts";
 import { type GitEntry, type RawChange, parseRaw } from "./git-output.ts";
 import type { Git, GitCall } from "./git.ts";
 import type { Site } from "./site.ts";
-import { writeCommit } from "./write-commit.ts";
 
 /** A path at which somebody said that the sandbox's version counts. */
 export interface Settled {
@@ -64,59 +62,53 @@ export async function forgetResolutions(site: Site): Promise<void> {
   await rm(fileOf(site), { force: true });
 }
 
-/** Two commits to be merged, and what their merge is based on. */
+/** Two commits to be merged. */
 export interface Sides {
   readonly tip: string;
   readonly commit: string;
 }
 
-/**
- * Both sides with a common ancestor of their own, in which every settled path is what the branch has: a merge of the two
- * takes the sandbox's version there. Conflicts at whose paths the branch has changed something since count as unsettled.
- * Null when nothing is settled.
- */
-export async function settledSides(
-  host: StrategyHost,
+/** What each side of a merge has changed since both were one, by path. */
+export interface SideChanges {
+  readonly base: string;
+  readonly theirs: ReadonlyMap<RelativePath, RawChange>;
+  readonly ours: ReadonlyMap<RelativePath, RawChange>;
+}
+
+/** Looks what two commits have changed. */
+export async function changesOfSides(
   git: Git,
-  site: Site,
   call: GitCall,
   { tip, commit }: Sides,
-): Promise<Sides | null> {
-  const resolutions = await readResolutions(site);
-  if (resolutions.size === 0) return null;
+): Promise<SideChanges> {
   const base = await git.line(["merge-base", tip, commit], call);
   const theirs = await changedBetween(git, call, base, tip);
   const ours = await changedBetween(git, call, base, commit);
-  // Where the branch changed nothing it has what the sandbox began with; undefined where nobody changed anything.
-  const present = (path: RelativePath): GitEntry | null | undefined =>
-    theirs.has(path) ? theirs.get(path)?.after : ours.get(path)?.before;
-  const outdated = new Set<RelativePath>();
+  return { base, theirs, ours };
+}
+
+/**
+ * What the sandbox has at the settled paths, which a merge then has as well. Conflicts at whose paths the branch has
+ * changed something since count as unsettled, and those of which the sandbox has no edit any more as none.
+ */
+export function settledEntries(
+  resolutions: Resolutions,
+  { theirs, ours }: SideChanges,
+): ReadonlyMap<RelativePath, GitEntry | null> {
+  const [outdated, edited] = [new Set<RelativePath>(), new Set<RelativePath>()];
   for (const [path, settled] of resolutions) {
-    const found = present(path);
-    if (found !== undefined && !isSame(found, settled.theirs)) outdated.add(settled.conflict);
+    if (ours.has(path)) edited.add(settled.conflict);
+    // Where the branch changed nothing it has what the sandbox began with; undefined where nobody changed anything.
+    const present = theirs.has(path) ? theirs.get(path)?.after : ours.get(path)?.before;
+    if (present !== undefined && !isSame(present, settled.theirs)) outdated.add(settled.conflict);
   }
-  const valid = [...resolutions].filter(
-    ([path, { conflict }]) => !outdated.has(conflict) && present(path) !== undefined,
-  );
-  if (valid.length === 0) return null;
-  const index = `${site.folder}/settled.index`;
-  const own: GitCall = { ...call, env: { ...call.env, GIT_INDEX_FILE: index } };
-  try {
-    await git.run(["read-tree", base], own);
-    const lines = valid.map(([path, { theirs: entry }]) => indexLine(path, entry, base.length));
-    const input = Buffer.from(lines.join(""), "latin1");
-    await git.run(["update-index", "-z", "--add", "--replace", "--index-info"], { ...own, input });
-    const message = "settled";
-    const write = (tree: string, parents: readonly string[]): Promise<string> =>
-      writeCommit(host, git, site, call, { tree, parents, message });
-    const ancestor = await write(await git.line(["write-tree"], own), []);
-    return {
-      tip: await write(`${tip}^{tree}`, [ancestor]),
-      commit: await write(`${commit}^{tree}`, [ancestor]),
-    };
-  } finally {
-    await rm(index, { force: true });
+  const entries = new Map<RelativePath, GitEntry | null>();
+  for (const [path, { conflict }] of resolutions) {
+    const own = ours.has(path) ? ours.get(path)?.after : theirs.get(path)?.before;
+    if (own !== undefined && edited.has(conflict) && !outdated.has(conflict))
+      entries.set(path, own);
   }
+  return entries;
 }
 
 /** What differs between two commits, by path. */
@@ -128,11 +120,6 @@ export async function changedBetween(
 ): Promise<Map<RelativePath, RawChange>> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
   return new Map(parseRaw(await git.run(args, call)).map((change) => [change.path, change]));
-}
-
-function indexLine(path: RelativePath, entry: GitEntry | null, digits: number): string {
-  const { mode, oid } = entry ?? { mode: "0", oid: "0".repeat(digits) };
-  return `${mode} ${oid}\t${path}\0`;
 }
 
 function isSame(a: GitEntry | null, b: GitEntry | null): boolean {

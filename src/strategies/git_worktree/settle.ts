@@ -178,6 +178,8 @@ export async function resolvePaths(
 interface NamedConflict {
   readonly path: RelativePath;
   readonly names: readonly RelativePath[];
+  /** Where git has it, which may be the name of another file for the branch. */
+  readonly places: readonly RelativePath[];
 }
 
 /** @throws SandboxPathError (`unchanged`) for a path where the sandbox changed nothing and nothing is in conflict. */
@@ -187,7 +189,9 @@ function requireKnown(
   paths: readonly RelativePath[],
 ): void {
   const known = new Set(
-    wanted.flatMap(({ names }) => names.flatMap((name) => [name, ...ancestorsOf(name)])),
+    wanted
+      .flatMap(({ names, places }) => [...names, ...places])
+      .flatMap((name) => [name, ...ancestorsOf(name)]),
   );
   selectChanges(
     raw,
@@ -241,9 +245,11 @@ function conflictsAt(
 ): NamedConflict[] {
   const namesOf = namesAmong(renamesOf(conflict));
   const given = new Set(paths);
+  const all = conflict instanceof MergeConflictError ? conflict.places : null;
   return conflict.data.conflicts
-    .map((one) => ({ path: pathOf(one), names: namesOf(pathOf(one)) }))
-    .filter(({ names }) => names.some((name) => isWithinAny(name, given)));
+    .map(pathOf)
+    .map((path) => ({ path, names: namesOf(path), places: all?.get(path) ?? [] }))
+    .filter(({ names, places }) => [...names, ...places].some((name) => isWithinAny(name, given)));
 }
 
 function renamesOf(conflict: SandboxConflictError): readonly Rename[] {

@@ -72,7 +72,7 @@ export async function stageCheckout(
     // Looked at after the entries were read: an edit from now on is found when the steps are verified.
     const dirty = await dirtyPaths(git, site, `${name}.clean`, present);
     const known = new Map([...found.conflicts, ...staged, ...dirty].map((at) => [at.path, at]));
-    if (known.size > 0) throw conflictError([...known.values()], "checkout");
+    if (known.size > 0) throw conflictError([...known.values()]);
     const changes = applyPolicy(found.changes, place.root, policy);
     checkDatabases(place, changes);
     const { losses } = await runTask("stageChanges", {

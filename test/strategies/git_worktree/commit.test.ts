@@ -249,6 +249,14 @@ test("a lock of somebody else's git refuses, and is still there afterwards (R51)
   }
   await bench.sandbox.commit();
   expect(git(root, "status", "--porcelain")).toBe("");
+  writeFileSync(join(root, ".git/index.lock"), "theirs");
+  await expect(bench.sandbox.undoCommit()).rejects.toMatchObject({
+    operation: "rollback",
+    hint: expect.stringMatching(/^Roll back again/) as string,
+  });
+  expect(readFileSync(join(root, ".git/index.lock"), "utf8")).toBe("theirs");
+  shell(root, "rm .git/index.lock");
+  await bench.sandbox.undoCommit();
 });
 
 test("commits that the branch lost when somebody rewrote it come back with a warning", async () => {

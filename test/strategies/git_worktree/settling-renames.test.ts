@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SandboxConflictError, SandboxPathError } from "../../../src/index.ts";
 import { shell } from "../shell.ts";
 import { type Checkout, git, gitState, makeCheckout, openGit } from "./checkout.ts";
@@ -168,4 +168,90 @@ test("other renames are still followed after one was settled, and what is neithe
   expect(shell(root, "grep -c theirs renamed; ls other-list 2> /dev/null || echo gone")).toBe(
     "1\ngone\n",
   );
+});
+
+describe("files that are like each other", () => {
+  const START =
+    "seq 0 39 > f0; seq 2 41 > f2; seq 40 > b; (echo extra; seq 40) > c; git add -A; git commit -qm start";
+  const numbered = (root: string, ...names: readonly string[]): string =>
+    shell(root, `grep -nE '[a-zA-Z]{4}' ${names.join(" ")} /dev/null 2> /dev/null || true`);
+
+  test.each(["f2", "f0t", "."])(
+    "a file that the branch renamed is kept when another one is settled, by the name %s (R53, R56)",
+    async (name) => {
+      const checkout = makeCheckout();
+      const { root } = checkout;
+      shell(root, START);
+      await using bench = await openGit(checkout);
+      const { sandbox } = bench;
+      shell(await sandbox.getPath(), "sed -i s/^41$/mine/ f2");
+      shell(root, "git rm -q f2; git mv f0 f0t; sed -i s/^34$/theirs/ f0t; git commit -qam theirs");
+      await expect(sandbox.commit()).rejects.toMatchObject({
+        data: { conflicts: [{ path: "f2" }] },
+      });
+      await sandbox.resolve([name], "mine");
+      expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual(["f2"]);
+      await sandbox.commit();
+      expect(shell(root, "ls f*; git status --porcelain")).toBe("f0t\nf2\n");
+      expect(numbered(root, "f0t", "f2")).toBe("f0t:35:theirs\nf2:40:mine\n");
+    },
+  );
+
+  test("what the branch edited goes where the sandbox renamed it to, whatever else is settled (R53, R56)", async () => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    shell(root, START);
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    shell(
+      await sandbox.getPath(),
+      "git mv b b2; sed -i 's/^5$/five/;s/^6$/sixth/;s/^7$/seven/' b2; sed -i s/^20$/mine/ c",
+    );
+    shell(root, "sed -i s/^35$/theirs/ b; git rm -q c; git commit -qam theirs");
+    await sandbox.resolve(["c"], "mine");
+    await sandbox.commit();
+    expect(numbered(root, "b2", "c")).toBe(
+      "b2:5:five\nb2:6:sixth\nb2:7:seven\nb2:35:theirs\nc:1:extra\nc:21:mine\n",
+    );
+    expect(shell(root, "ls b* c; git status --porcelain")).toBe("b.txt\nb2\nc\n");
+  });
+
+  const SIDES = [
+    ["rename", "mine"],
+    ["edited", "mine"],
+    ["deleted", "theirs"],
+  ] as const;
+  test.each([
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ])("are settled in any order: %i, %i, %i (R53)", async (...order) => {
+    const checkout = makeCheckout();
+    const { root } = checkout;
+    shell(
+      root,
+      "seq 11 41 > renamed; seq 13 43 > edited; seq 15 45 > deleted; git add -A; git commit -qm start",
+    );
+    await using bench = await openGit(checkout);
+    const { sandbox } = bench;
+    shell(await sandbox.getPath(), "git mv renamed rename; echo mine >> edited; git rm -q deleted");
+    shell(
+      root,
+      "git mv renamed other; git rm -q edited; echo theirs >> deleted; git commit -qam theirs",
+    );
+    await expect(sandbox.commit()).rejects.toBeInstanceOf(SandboxConflictError);
+    for (const at of order) {
+      const [path, how] = SIDES[at]!;
+      await sandbox.resolve([path], how);
+    }
+    await sandbox.commit();
+    const names = "deleted edited other rename renamed";
+    expect(shell(root, `ls ${names} 2> /dev/null || true; git status --porcelain`)).toBe(
+      "deleted\nedited\nrename\n",
+    );
+    expect(numbered(root, "deleted", "edited")).toBe("deleted:32:theirs\nedited:32:mine\n");
+  });
 });
