@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -76,6 +76,12 @@ describe.each(SERVERS)("a connection to $name", (kind) => {
     await using cofferdam = await ground.open();
     const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
     expect(rowsOf(await sandbox.read("SELECT name FROM items"))).toEqual([{ name: "one" }]);
+    rmSync(join(ground.folder, "secret"));
+    await expect(sandbox.read("SELECT name FROM items")).rejects.toMatchObject({
+      code: "DATABASE",
+      data: { reason: "unreachable" },
+      message: expect.stringContaining("password_file of the connection main") as string,
+    });
   });
 
   it("that is unknown, unreachable, or to another kind of server makes no sandbox", async () => {

@@ -117,9 +117,12 @@ export class Capture {
    * everything that is in the sandbox. Null when it did nothing.
    */
   async end(tables: readonly TableName[]): Promise<LoggedStatement | null> {
-    const text = await endOfScript(this.#session, tables);
-    if (text === null) return null;
-    const logged = await this.#record({ text, bare: "", position: 0, line: 0 }, "rows");
+    const checks = await endOfScript(this.#session, tables);
+    if (checks === null) return null;
+    // They wait as it is; but only what was set outside of the next savepoint is taken back when the script is.
+    await this.#session.run(checks.later);
+    const statement = { text: checks.now, bare: "", position: 0, line: 0 };
+    const logged = await this.#record(statement, "rows");
     return logged.effects.length === 0 ? null : logged;
   }
 

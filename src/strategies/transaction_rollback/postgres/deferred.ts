@@ -27,16 +27,17 @@ const HAS_TRIGGERS = `EXISTS (SELECT FROM pg_trigger u WHERE u.tgrelid = t.tgrel
   AND u.tgenabled IN ('O', 'A') AND u.tgname <> '${CAPTURE_TRIGGER}')`;
 
 /**
- * What cannot wait longer than for the end of a script, as a statement; null when there is nothing: triggers of the
- * user, whose effects are to be recorded, and checks of tables with triggers, which `withoutWaiting` will ask for. Other
- * foreign keys go on waiting, because a later script may satisfy them.
+ * What cannot wait longer than for the end of a script, as a statement, and what lets it wait; null when there is nothing: triggers of the user, whose effects are to be recorded, and checks of tables with triggers, which
+ * `withoutWaiting` will ask for. Other foreign keys go on waiting, because a later script may satisfy them.
  */
 export async function endOfScript(
   session: Session,
   tables: readonly TableName[],
-): Promise<string | null> {
+): Promise<{ readonly now: string; readonly later: string } | null> {
   const checked = `c.contype = 't' OR c.oid IN (${OF_TABLES} AND ${HAS_TRIGGERS})`;
-  return setting(await session.run(`${NAMES} (${checked}))) s`, lists(tables)), "IMMEDIATE");
+  const found = await session.run(`${NAMES} (${checked}))) s`, lists(tables));
+  const [now, later] = [setting(found, "IMMEDIATE"), setting(found, "DEFERRED")];
+  return now === null || later === null ? null : { now, later };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   tablesOf,
   tellTaken,
 } from "../sql/checked-rows.ts";
-import { type EffectRun, kindOf } from "../sql/row-store.ts";
+import { type EffectRun, keyText, kindOf } from "../sql/row-store.ts";
 import { settleWaiting, withWaiting, withoutWaiting } from "./deferred.ts";
 import { requireRemembered } from "./dropped-tables.ts";
 import { withImageSettings } from "./image-settings.ts";
@@ -97,9 +97,7 @@ async function redoGroups(session: Session, groups: readonly Group[]): Promise<v
   const silenced = [...tables.values()].filter(({ triggers }) => triggers.length > 0);
   await requireBefore(rows, tables, effects);
   for (const table of silenced) await switchTriggers(session, table, () => "DISABLE TRIGGER");
-  const touched = await applyOrTell(session, tables, groups);
-  await requireAfter(rows, tables, effects);
-  requireNothingElse(effects, touched);
+  await applyChecked(session, tables, groups);
   if (silenced.length === 0) return;
   // Checks that wait for the end of the transaction would keep the triggers from being switched on again.
   await withoutWaiting(session, silenced, async () => {
@@ -127,6 +125,51 @@ async function lockTables(session: Session, tables: ReadonlyMap<string, Table>):
 }
 
 type Touched = ReturnType<typeof touchedSince>;
+
+/**
+ * Applies rows, and checks what became of them. A cascade takes rows along as they are at that moment: where it was the
+ * wrong one, keys are changed last.
+ */
+async function applyChecked(
+  session: Session,
+  tables: ReadonlyMap<string, Table>,
+  groups: readonly Group[],
+): Promise<void> {
+  const effects = groups.flat();
+  const apply = async (ordered: readonly Group[]): Promise<void> => {
+    const touched = await applyOrTell(session, tables, ordered);
+    await requireAfter(rowsOf(session), tables, effects);
+    requireNothingElse(effects, touched);
+  };
+  try {
+    await apply(groups);
+  } catch (thrown) {
+    const [first, last] = withKeysLast(effects);
+    if (!(thrown instanceof DriftError) || first.length === 0 || last.length === 0) throw thrown;
+    await session.run("ROLLBACK TO SAVEPOINT cofferdam_part");
+    try {
+      await apply([[...first, ...last]]);
+    } catch (again) {
+      throw again instanceof DriftError ? thrown : again;
+    }
+  }
+}
+
+/** The effects before those that give a row another key, and these, with all that happens to such a row afterwards. */
+function withKeysLast(effects: Group): readonly [first: Group, last: Group] {
+  const [first, last]: [RowEffect[], RowEffect[]] = [[], []];
+  const moved = new Set<string>();
+  for (const effect of effects) {
+    const [before, after] = [keyText(effect.keyBefore), keyText(effect.keyAfter)];
+    const isMoving = before !== null && after !== null && before !== after;
+    const keys = [before, after].filter((key) => key !== null);
+    const names = keys.map((key) => `${tablePath(effect)} ${key}`);
+    const isLast = isMoving || names.some((name) => moved.has(name));
+    if (isLast) for (const name of names) moved.add(name);
+    (isLast ? last : first).push(effect);
+  }
+  return [first, last];
+}
 
 /** Applies rows. Where a constraint is violated, a second look tells which rows are in the way. */
 async function applyOrTell(

@@ -42,6 +42,31 @@ describe("a table with deferred keys that an earlier script made", () => {
     expect(ground.sql("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")).toEqual([]);
   });
 
+  it.each([
+    "INSERT INTO one VALUES (1, 1); INSERT INTO two VALUES (1, 1)",
+    "WITH made AS (INSERT INTO one VALUES (1, 1) RETURNING id) INSERT INTO two SELECT id, id FROM made",
+  ])("and with a trigger may refer to one that comes later in the script: %s", async (script) => {
+    const ground = makeGround(
+      server,
+      `CREATE TABLE one (id int PRIMARY KEY, two int); CREATE TABLE two (id int PRIMARY KEY, one int REFERENCES one);
+       ALTER TABLE one ADD FOREIGN KEY (two) REFERENCES two DEFERRABLE INITIALLY DEFERRED;
+       CREATE TABLE noted (id int); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+         $$BEGIN INSERT INTO noted VALUES (NEW.id); RETURN NULL; END$$;
+       CREATE TRIGGER n AFTER INSERT ON one FOR EACH ROW EXECUTE FUNCTION note()`,
+    );
+    await using cofferdam = await ground.open();
+    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+    await sandbox.write("w", script);
+    await expect(sandbox.write("x", "INSERT INTO one VALUES (2, 9)")).rejects.toMatchObject({
+      code: "DATABASE",
+    });
+    await sandbox.commit();
+    const all = "SELECT * FROM one; SELECT * FROM two; SELECT * FROM noted";
+    expect(ground.sql(all)).toEqual(["1|1", "1|1", "1"]);
+    await sandbox.undoCommit();
+    expect(ground.sql(all)).toEqual([]);
+  });
+
   it("can go back to the rows of each script, and its rows are undone once it is there", async () => {
     const ground = makeGround(server, PARENT);
     await using cofferdam = await ground.open();

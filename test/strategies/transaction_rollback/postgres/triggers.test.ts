@@ -179,3 +179,39 @@ it("rows that a function changes behind a change of the schema keep it from bein
   await expect(sandbox.write("sly", script)).rejects.toMatchObject({ code: "DATABASE" });
   expect((await sandbox.diff()).isEmpty).toBe(true);
 });
+
+it("a row that a trigger changes while a cascade moves it is committed and taken back (R90, R96)", async () => {
+  const ground = makeGround(
+    server,
+    `CREATE TABLE items (sku text PRIMARY KEY, n int);
+     CREATE TABLE stock (sku text PRIMARY KEY REFERENCES items ON UPDATE CASCADE, n int);
+     CREATE TABLE lines (id int PRIMARY KEY, sku text REFERENCES items ON UPDATE CASCADE, n int);
+     CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS
+       $$BEGIN UPDATE stock SET n = n + 1 WHERE sku = NEW.sku; RETURN NEW; END$$;
+     CREATE TRIGGER c BEFORE UPDATE ON lines FOR EACH ROW EXECUTE FUNCTION counted();
+     INSERT INTO items VALUES ('a', 1), ('b', 2); INSERT INTO stock VALUES ('a', 1), ('b', 2);
+     INSERT INTO lines VALUES (1, 'a', 1), (2, 'a', 2), (3, 'b', 3)`,
+  );
+  const all = (): string[] =>
+    ground.sql("TABLE items; TABLE stock ORDER BY 1; SELECT * FROM lines ORDER BY 1");
+  const before = all();
+  await using cofferdam = await ground.open();
+  const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
+  await sandbox.write(
+    "w",
+    "UPDATE items SET sku = 'new', n = 5 WHERE sku = 'a'; DELETE FROM lines WHERE id = 3",
+  );
+  await sandbox.commit();
+  expect(ground.sql("TABLE stock ORDER BY 1; SELECT * FROM lines ORDER BY 1")).toEqual([
+    "b|2",
+    "new|3",
+    "1|new|1",
+    "2|new|2",
+  ]);
+  await sandbox.undoCommit();
+  expect(all().sort()).toEqual(before.sort());
+  await sandbox.commit();
+  ground.sql("INSERT INTO lines VALUES (9, 'new', 9)");
+  await expect(sandbox.undoCommit()).rejects.toMatchObject({ data: { reason: "foreignEdits" } });
+  expect(ground.sql("SELECT sku FROM items ORDER BY 1")).toEqual(["b", "new"]);
+});
