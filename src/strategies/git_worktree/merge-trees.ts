@@ -20,6 +20,8 @@ interface Unmerged {
   readonly oids: Map<string, string>;
   /** Where git has put them, which may be aside of the path. */
   readonly places: Set<RelativePath>;
+  /** Paths that git names together with it. */
+  readonly related: Set<RelativePath>;
 }
 
 /** Conflicts by path, with the paths that the sandbox's diff has for each of them. */
@@ -37,12 +39,12 @@ export async function mergeTrees(
   sides: Sides,
 ): Promise<string> {
   const merged = [sides.tip, sides.commit];
-  const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ...merged];
+  const args = ["merge-tree", "--write-tree", "-z", "--messages", ...merged];
   const { exitCode, stdout } = await git.ask(args, { ...call, accept: [0, 1] });
-  const [tree = "", ...entries] = splitZero(stdout);
+  const [tree = "", ...told] = splitZero(stdout);
   const resolutions = await readResolutions(site);
   if (exitCode === 0 && resolutions.size === 0) return tree;
-  const unmerged = unmergedAmong(entries, merged);
+  const unmerged = unmergedAmong(told, merged);
   const changes = await changesOfSides(git, call, sides);
   const renames = [
     ...(await renamesBetween(git, call, changes.base, sides.tip)),
@@ -57,19 +59,39 @@ export async function mergeTrees(
   return settledTree(git, site, call, tree, entriesToPut(unmerged, settled, changes));
 }
 
+/** Entries of conflicts, and behind an empty part what git says of them. */
 function unmergedAmong(
-  lines: readonly string[],
+  told: readonly string[],
   sides: readonly string[],
-): Map<RelativePath, Unmerged> {
+): ReadonlyMap<RelativePath, Unmerged> {
+  const end = told.indexOf("");
   const found = new Map<RelativePath, Unmerged>();
-  for (const line of lines) {
+  for (const line of told.slice(0, end < 0 ? told.length : end)) {
     const [, oid = "", side = "", place = ""] = /^\S+ (\S+) ([1-3])\t(.*)$/s.exec(line) ?? [];
     const path = withoutSide(place, sides) as RelativePath;
-    const { oids, places } = found.get(path) ?? { oids: new Map(), places: new Set() };
-    oids.set(side, oid);
-    found.set(path, { oids, places: places.add(place as RelativePath) });
+    const one = found.get(path) ?? { oids: new Map(), places: new Set(), related: new Set() };
+    one.oids.set(side, oid);
+    one.places.add(place as RelativePath);
+    found.set(path, one);
   }
+  if (end >= 0) relate(found, told.slice(end + 1), sides);
   return found;
+}
+
+/** A message is the number of its paths, these, what it is about, and a text for people. */
+function relate(
+  unmerged: ReadonlyMap<RelativePath, Unmerged>,
+  messages: readonly string[],
+  sides: readonly string[],
+): void {
+  for (let at = 0; at < messages.length;) {
+    const count = Number(messages[at]);
+    const paths = messages.slice(at + 1, at + 1 + count).map((path) => withoutSide(path, sides));
+    const isConflict = messages[at + 1 + count]?.startsWith("CONFLICT") === true;
+    for (const path of isConflict ? (paths as RelativePath[]) : [])
+      for (const other of paths as RelativePath[]) unmerged.get(path)?.related.add(other);
+    at += count + 3;
+  }
 }
 
 /** Where a file and a folder, or a link, want one place, git puts one aside and adds the name of its side: `x~main`. */
@@ -89,20 +111,31 @@ function namesOfConflicts(
 ): Named {
   const own = new Set([...ours.keys()].flatMap((path) => [path, ...ancestorsOf(path)]));
   const named = new Map<RelativePath, readonly RelativePath[]>();
-  for (const [path, { oids }] of unmerged) {
+  for (const [path, { oids, related }] of unmerged) {
     if (own.has(path)) named.set(path, [path]);
     else {
-      // What a merge takes for renamed need not be the same as in a diff: the contents tell.
-      const [before, after] = [oids.get("1"), oids.get("3")];
-      const exact = [...ours.values()].filter(
-        (one) => one.before?.oid === before && one.after?.oid === after,
-      );
-      const known = before === undefined ? [] : exact.map((one) => one.path);
-      const names = known.length > 0 ? known : namesOf(path).filter((name) => own.has(name));
-      named.set(path, names.length > 0 ? names : [path]);
+      // What a merge takes for renamed need not be the same as in a diff: git says so, or the contents tell.
+      const known = [
+        [...related].filter((name) => own.has(name)),
+        pathsOf(ours, oids.get("1"), oids.get("3")),
+        namesOf(path).filter((name) => own.has(name)),
+      ];
+      named.set(path, known.find((names) => names.length > 0) ?? [path]);
     }
   }
   return named;
+}
+
+/** Where the sandbox has made one content of another. */
+function pathsOf(
+  ours: SideChanges["ours"],
+  before: string | undefined,
+  after: string | undefined,
+): readonly RelativePath[] {
+  if (before === undefined) return [];
+  return [...ours.values()]
+    .filter((one) => one.before?.oid === before && one.after?.oid === after)
+    .map(({ path }) => path);
 }
 
 /** Whether the sandbox's version counts at a path, or at all names that the sandbox has for what is in conflict there. */

@@ -216,6 +216,26 @@ describe("files that are like each other", () => {
     expect(shell(root, "ls b* c; git status --porcelain")).toBe("b.txt\nb2\nc\n");
   });
 
+  test.each(["f2", "f2m", "f1t", "."])(
+    "a file that the branch renamed is kept beside one that git takes for renamed twice, by the name %s (R53, R56)",
+    async (name) => {
+      const checkout = makeCheckout();
+      const { root } = checkout;
+      shell(root, "seq 1 40 > f1; seq 2 41 > f2; git add -A; git commit -qm start");
+      await using bench = await openGit(checkout);
+      const { sandbox } = bench;
+      shell(await sandbox.getPath(), "git mv f2 f2m");
+      shell(root, "git mv f1 f1t; sed -i s/^20$/theirs/ f1t; git rm -q f2; git commit -qam theirs");
+      await expect(sandbox.commit()).rejects.toMatchObject({
+        data: { conflicts: [{ path: "f2" }, { path: "f2m" }] },
+      });
+      await sandbox.resolve([name], "mine");
+      await sandbox.commit();
+      expect(shell(root, "ls f*; git status --porcelain")).toBe("f1t\nf2m\n");
+      expect(numbered(root, "f1t", "f2m")).toBe("f1t:20:theirs\n");
+    },
+  );
+
   const SIDES = [
     ["rename", "mine"],
     ["edited", "mine"],
