@@ -10,11 +10,12 @@ afterAll(() => engine.close());
 const PROGRAM = new URL("programs/run-in-plan.ts", import.meta.url);
 const WORK = "echo half > page; echo half > /etc/half; echo ready > ready;";
 
-/** Starts a process that runs a script in a container, and waits until the script is at work. */
+/** Starts a process that runs a script in a container, and waits until the script is at work: in a sleep of its own. */
 async function started(site: Site, script: string): Promise<RunningChild> {
   const args = [site.stateDirectory, engine.configuration(), site.root, script];
   const child = await startChild(PROGRAM, args);
-  await site.until(() => commandLines().some((line) => line.includes("sleep\u00007")));
+  const [, seconds = ""] = /sleep (\d+)/.exec(script) ?? [];
+  await site.until(() => commandLines().some((line) => line.includes(`sleep\u0000${seconds}`)));
   return child;
 }
 
