@@ -116,14 +116,28 @@ describe("triggers of MariaDB", () => {
   });
 
   it.each([
-    `CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW INSERT INTO "audit" VALUES (NEW.id, 'a "b')`,
-    `CREATE FUNCTION note(id int) RETURNS int BEGIN INSERT INTO "audit" VALUES (id, 'a "b'); RETURN id; END//
-     CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW SET @done = note(NEW.id)`,
-  ])("are read also where double quotes stand around names: %s", async (made) => {
+    [
+      "ANSI_QUOTES",
+      `CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW INSERT INTO "audit" VALUES (NEW.id, 'a "b')`,
+      'a "b',
+    ],
+    [
+      "ANSI_QUOTES",
+      `CREATE FUNCTION note(id int) RETURNS int BEGIN INSERT INTO "audit" VALUES (id, 'a "b'); RETURN id; END//
+       CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW SET @done = note(NEW.id)`,
+      'a "b',
+    ],
+    [
+      "NO_BACKSLASH_ESCAPES",
+      String.raw`CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW
+         BEGIN SET @path = CONCAT('C:\', NEW.id); INSERT INTO audit VALUES (NEW.id, CONCAT(@path, '')); END`,
+      String.raw`C:\1`,
+    ],
+  ])("are read in the mode in which they were made, %s: %s", async (mode, made, what) => {
     const ground = makeGround(
       on.server,
       `CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit (id int PRIMARY KEY, what varchar(9));
-       SET sql_mode = 'ANSI_QUOTES';
+       SET sql_mode = '${mode}';
 DELIMITER //
 ${made}//`,
     );
@@ -135,29 +149,8 @@ ${made}//`,
       `${ground.schema}.t/1`,
     ]);
     await sandbox.commit();
-    expect(ground.sql("SELECT * FROM audit")).toEqual(['1|a "b']);
-    await sandbox.undoCommit();
-    expect(ground.sql("SELECT * FROM audit")).toEqual([]);
-  });
-
-  it("are read also where a backslash is a sign as any other", async () => {
-    const ground = makeGround(
-      on.server,
-      String.raw`CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit (id int PRIMARY KEY, path varchar(9));
-       SET sql_mode = 'NO_BACKSLASH_ESCAPES';
-DELIMITER //
-CREATE TRIGGER noted AFTER INSERT ON t FOR EACH ROW
-  BEGIN SET @path = CONCAT('C:\', NEW.id); INSERT INTO audit VALUES (NEW.id, CONCAT(@path, '')); END//`,
-    );
-    await using cofferdam = await ground.open();
-    const sandbox = cofferdam.sandbox(await cofferdam.create("plan", SHOP));
-    await sandbox.write("w", "INSERT INTO t VALUES (1)");
-    expect((await sandbox.diff()).changes.map(({ path }) => path)).toEqual([
-      `${ground.schema}.audit/1`,
-      `${ground.schema}.t/1`,
-    ]);
-    await sandbox.commit();
-    expect(ground.sql("SELECT id, HEX(path) FROM audit")).toEqual(["1|433A5C31"]);
+    const audited = ground.sql("SELECT id, HEX(what) FROM audit");
+    expect(audited).toEqual([`1|${Buffer.from(what).toString("hex").toUpperCase()}`]);
     await sandbox.undoCommit();
     expect(ground.sql("SELECT * FROM audit")).toEqual([]);
   });
